@@ -1,0 +1,65 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "ticopd/network/noise.hpp"
+
+namespace ticopd {
+
+// A keyed permutation of 0 ... n - 1 that anyone can evaluate at one point, forwards or backwards,
+// without a table: a four-round Feistel network on the next even number of bits, walked until it lands
+// inside. rand_k takes its first k values as the subset, mini-batches take theirs as the samples.
+// Frozen in docs/wire_format.md: both ends of a message must draw the same subset.
+class Permutation {
+ public:
+  Permutation(std::uint64_t n, const Noise& key)
+      : n_(n), half_((static_cast<int>(std::bit_width(n > 1 ? n - 1 : 1)) + 1) / 2), mask_((1ull << half_) - 1),
+        keys_(key.block(0)) {}
+
+  std::uint64_t operator()(std::uint64_t i) const {
+    do i = forward(i);
+    while (i >= n_);
+    return i;
+  }
+
+  std::uint64_t inverse(std::uint64_t j) const {
+    do j = backward(j);
+    while (j >= n_);
+    return j;
+  }
+
+ private:
+  std::uint64_t mix(std::uint64_t half, std::uint32_t key) const {
+    std::uint64_t z = (half ^ key) * 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93ull;
+    return (z >> 32) & mask_;
+  }
+  std::uint64_t forward(std::uint64_t v) const {
+    std::uint64_t left = v >> half_;
+    std::uint64_t right = v & mask_;
+    for (const std::uint32_t key : keys_) {
+      const std::uint64_t next = left ^ mix(right, key);
+      left = right;
+      right = next;
+    }
+    return left << half_ | right;
+  }
+  std::uint64_t backward(std::uint64_t v) const {
+    std::uint64_t left = v >> half_;
+    std::uint64_t right = v & mask_;
+    for (int r = 3; r >= 0; --r) {
+      const std::uint64_t last = right ^ mix(left, keys_[static_cast<std::size_t>(r)]);
+      right = left;
+      left = last;
+    }
+    return left << half_ | right;
+  }
+
+  std::uint64_t n_;
+  int half_;
+  std::uint64_t mask_;
+  Noise::Block keys_;
+};
+
+}  // namespace ticopd
