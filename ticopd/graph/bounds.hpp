@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ticopd {
+
+// What every builder refuses before it allocates.
+inline constexpr int max_agents = 1'000'000;
+inline constexpr double max_edges = 50e6;
+
+using Edges = std::vector<std::pair<int, int>>;
+
+// ConfigError naming graph.agents unless 1 <= agents <= max_agents and the (expected) edges fit.
+void check_size(std::string_view kind, int agents, double edges);
+
+}  // namespace ticopd

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <set>
+
+#include "ticopd/error.hpp"
+#include "ticopd/graph/bounds.hpp"
+#include "ticopd/graph/graph.hpp"
+
+namespace ticopd {
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+
+// The next number of the line, which is cut off it.
+std::optional<int> take_number(std::string_view& line) {
+  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+  int value = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+  const auto used = static_cast<std::size_t>(end - line.data());
+  if (error != std::errc{}) return std::nullopt;
+  if (used < line.size() && blanks.find(line[used]) == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(used);
+  return value;
+}
+
+std::pair<int, int> parse_edge(std::string_view line, int agents, const std::string& where) {
+  const std::string_view whole = line;
+  const auto i = take_number(line);
+  const auto j = i ? take_number(line) : i;
+  if (!i || !j || line.find_first_not_of(blanks) != std::string_view::npos)
+    throw FormatError(fmt::format("{}: expected two agents as `i j`, found `{}`", where, whole));
+  for (const int agent : {*i, *j})
+    if (agent < 0 || agent >= agents)
+      throw FormatError(fmt::format("{}: agent {} is outside 0 ... {} (graph.agents = {})", where,
+                                    agent, agents - 1, agents));
+  if (*i == *j) throw FormatError(fmt::format("{}: edge {} {} is a self-loop", where, *i, *j));
+  return std::minmax({*i, *j});
+}
+
+}  // namespace
+
+Graph edge_list(const std::filesystem::path& file, int agents) {
+  check_size("file", agents, 0);
+  std::error_code ignored;
+  std::ifstream in(file);
+  if (!in || std::filesystem::is_directory(file, ignored))
+    throw FormatError(fmt::format("{}: the edge list of graph.path cannot be read: {}", file.string(),
+                                  in ? "it is a folder" : "no such file, or no right to read it"));
+  std::set<std::pair<int, int>> seen;
+  std::string text;
+  for (std::size_t number = 1; std::getline(in, text); ++number) {
+    const std::string_view line = std::string_view(text).substr(0, text.find('#'));
+    if (line.find_first_not_of(blanks) == std::string_view::npos) continue;
+    const std::string where = fmt::format("{}:{}", file.string(), number);
+    const auto edge = parse_edge(line, agents, where);
+    if (!seen.insert(edge).second)
+      throw FormatError(
+          fmt::format("{}: edge {} {} is given twice", where, edge.first, edge.second));
+    check_size("file", agents, static_cast<double>(seen.size()));
+  }
+  try {
+    return Graph(agents, Edges(seen.begin(), seen.end()));
+  } catch (const ConfigError& e) {  // only a graph in several parts gets here
+    throw ConfigError(fmt::format("graph.path = {}: {}", file.string(), e.what()));
+  }
+}
+
+}  // namespace ticopd

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ticopd {
+
+// An undirected connected graph on agents 0 ... n - 1.
+class Graph {
+ public:
+  // Throws ConfigError for an edge out of range, a self-loop, a duplicate, or a graph that is not
+  // connected (naming two agents that cannot reach each other). One agent without edges is a graph.
+  Graph(int agents, std::span<const std::pair<int, int>> edges);
+
+  int agents() const { return static_cast<int>(neighbours_.size()); }
+  const std::vector<int>& neighbours(int agent) const {  // ascending
+    return neighbours_[static_cast<std::size_t>(agent)];
+  }
+  int degree(int agent) const { return static_cast<int>(neighbours(agent).size()); }
+  std::size_t edges() const { return edges_; }
+
+ private:
+  std::vector<std::vector<int>> neighbours_;
+  std::size_t edges_ = 0;
+};
+
+Graph ring(int agents);
+Graph path(int agents);
+Graph star(int agents);  // agent 0 is the centre
+Graph complete(int agents);
+Graph grid(int agents, int rows = 0);   // rows = 0: the squarest that fits
+Graph torus(int agents, int rows = 0);
+Graph hypercube(int agents);            // a power of two
+Graph exponential(int agents);          // i +- 2^k
+Graph erdos_renyi(int agents, double p, std::uint64_t seed);      // redrawn until connected
+Graph geometric(int agents, double radius, std::uint64_t seed);   // unit square, redrawn likewise
+Graph edge_list(const std::filesystem::path& file, int agents);   // `i j` a line, # comments
+
+struct GraphOptions {
+  std::string kind = "ring";
+  int agents = 10;
+  int rows = 0;
+  double p = 0.4;
+  double radius = 0.5;
+  std::filesystem::path path;
+};
+
+struct GraphInfo {
+  std::string_view kind;
+  std::string_view options;
+  std::string_view summary;
+};
+std::span<const GraphInfo> graph_table();
+
+// Throws ConfigError naming `graph.KEY`; FormatError naming file and line for a bad edge list.
+Graph make_graph(const GraphOptions& options, std::uint64_t seed);
+
+}  // namespace ticopd

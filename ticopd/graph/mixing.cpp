@@ -1,0 +1,97 @@
+#include "ticopd/graph/mixing.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "ticopd/error.hpp"
+#include "ticopd/graph/extremes.hpp"
+
+namespace ticopd {
+namespace {
+
+// Rows over each agent's neighbours and itself; `link` weighs an edge, `own` the diagonal given the
+// sum of the row's links.
+template <class Link, class Own>
+Mixing fill(const Graph& graph, Link link, Own own) {
+  Mixing m;
+  m.rows.resize(static_cast<std::size_t>(graph.agents()));
+  for (int i = 0; i < graph.agents(); ++i) {
+    auto& row = m.rows[static_cast<std::size_t>(i)];
+    row.reserve(graph.neighbours(i).size() + 1);
+    double links = 0;
+    for (const int j : graph.neighbours(i)) {
+      row.push_back({j, link(i, j)});
+      links += row.back().weight;
+    }
+    const auto place = std::find_if(row.begin(), row.end(), [i](const auto& e) { return e.agent > i; });
+    row.insert(place, {i, own(i, links)});
+  }
+  return m;
+}
+
+Mixing::Entry& own_entry(Mixing& m, std::size_t i) {
+  return *std::find_if(m.rows[i].begin(), m.rows[i].end(),
+                       [i](const auto& e) { return e.agent == static_cast<int>(i); });
+}
+
+Mixing difference_from_identity(const Graph& graph, Weights w) {  // I - W
+  Mixing m = minus_identity(mixing_matrix(graph, w));
+  for (auto& row : m.rows)
+    for (auto& entry : row) entry.weight = -entry.weight;
+  return m;
+}
+
+}  // namespace
+
+Weights parse_weights(std::string_view name) {
+  if (name == "metropolis") return Weights::metropolis;
+  if (name == "lazy_metropolis") return Weights::lazy_metropolis;
+  constexpr std::array<std::string_view, 2> allowed{"metropolis", "lazy_metropolis"};
+  throw ConfigError(not_allowed("graph.weights", name, allowed));
+}
+
+Mixing laplacian(const Graph& graph) {
+  return fill(
+      graph, [](int, int) { return -1.0; },
+      [&graph](int i, double) { return static_cast<double>(graph.degree(i)); });
+}
+
+Mixing mixing_matrix(const Graph& graph, Weights w) {
+  const double share = w == Weights::lazy_metropolis ? 0.5 : 1.0;
+  return fill(
+      graph,
+      [&graph, share](int i, int j) {
+        return share / (1.0 + std::max(graph.degree(i), graph.degree(j)));
+      },
+      [](int, double links) { return 1.0 - links; });
+}
+
+Mixing minus_identity(Mixing w) {
+  for (std::size_t i = 0; i < w.rows.size(); ++i) own_entry(w, i).weight -= 1.0;
+  return w;
+}
+
+Mixing without_diagonal(Mixing w) {
+  for (std::size_t i = 0; i < w.rows.size(); ++i) own_entry(w, i).weight = 0.0;
+  return w;
+}
+
+std::vector<double> diagonal(const Mixing& m) {
+  std::vector<double> d(m.rows.size());
+  for (std::size_t i = 0; i < d.size(); ++i)
+    for (const auto& entry : m.rows[i])
+      if (entry.agent == static_cast<int>(i)) d[i] = entry.weight;
+  return d;
+}
+
+Spectrum spectrum(const Graph& graph, Weights w) {
+  if (graph.agents() == 1) return {0, 0, 1};
+  const auto extremes = graph.agents() <= 256 ? extremes_dense : extremes_sparse;
+  const Extremes l = extremes(laplacian(graph));
+  // I - W is a Laplacian too, weighted, with eigenvalues 1 - lambda(W) in [0, 2]. Read off it, a tiny
+  // gap keeps its digits.
+  const Extremes d = extremes(difference_from_identity(graph, w));
+  return {l.max, l.min, std::min(d.min, 2 - d.max)};
+}
+
+}  // namespace ticopd

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "ticopd/error.hpp"
+#include "ticopd/graph/bounds.hpp"
+#include "ticopd/graph/graph.hpp"
+#include "ticopd/network/noise.hpp"
+
+namespace ticopd {
+namespace {
+
+constexpr std::uint32_t attempts = 1000;
+
+bool connected(int agents, const Edges& edges) {
+  std::vector<int> parent(static_cast<std::size_t>(agents));
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&parent](int i) {
+    while (parent[static_cast<std::size_t>(i)] != i) {
+      int& up = parent[static_cast<std::size_t>(i)];
+      up = parent[static_cast<std::size_t>(up)];
+      i = up;
+    }
+    return i;
+  };
+  int parts = agents;
+  for (const auto& [i, j] : edges) {
+    const int a = root(i);
+    const int b = root(j);
+    if (a == b) continue;
+    parent[static_cast<std::size_t>(b)] = a;
+    --parts;
+  }
+  return parts == 1;
+}
+
+// `share`: the chance that two agents are linked, at most. With more than 50 agents expected to be
+// alone no draw will ever be connected, and a thousand draws of a large graph take minutes to say so.
+template <class Draw>
+Graph redraw(int agents, std::uint64_t seed, double share, const std::string& given, Draw draw) {
+  const double alone = agents * std::pow(1.0 - std::min(share, 1.0), agents - 1);
+  for (std::uint32_t attempt = 0; alone < 50 && attempt < attempts; ++attempt) {
+    Generator random(Noise{seed, attempt, 0, stream_graph});
+    const Edges edges = draw(random);
+    if (connected(agents, edges)) return Graph(agents, edges);
+  }
+  throw ConfigError(fmt::format("{}: too small to connect {} agents in {} draws; raise it", given,
+                                agents, attempts));
+}
+
+// Pairs (i, j), j < i, in order, skipping the unlinked ones at once: the gap between links is
+// geometric, so the cost is that of the edges and not of the pairs.
+Edges draw_pairs(int agents, double p, Generator& random) {
+  Edges edges;
+  const double scale = std::log1p(-p);
+  double j = -1;
+  for (int i = 1; i < agents;) {
+    j += 1 + std::floor(std::log1p(-random.uniform()) / scale);
+    while (i < agents && j >= i) j -= i++;
+    if (i < agents) edges.emplace_back(static_cast<int>(j), i);
+  }
+  return edges;
+}
+
+// Points of the unit square, sorted into cells no smaller than the radius: links reach only the
+// neighbouring cells.
+Edges draw_points(int agents, double radius, Generator& random) {
+  struct Point {
+    double x, y;
+  };
+  const auto n = static_cast<std::size_t>(agents);
+  std::vector<Point> points(n);
+  for (Point& point : points) {
+    point.x = random.uniform();
+    point.y = random.uniform();
+  }
+  const double fit = std::floor(std::min(1 / radius, std::sqrt(static_cast<double>(agents))));
+  const int side = std::max(1, static_cast<int>(fit));
+  const auto cell = [side](double u) { return std::min(side - 1, static_cast<int>(u * side)); };
+  std::vector<std::vector<int>> cells(static_cast<std::size_t>(side) * static_cast<std::size_t>(side));
+  Edges edges;
+  for (int i = 0; i < agents; ++i) {
+    const Point a = points[static_cast<std::size_t>(i)];
+    const int column = cell(a.x);
+    const int row = cell(a.y);
+    for (int r = std::max(0, row - 1); r <= std::min(side - 1, row + 1); ++r)
+      for (int c = std::max(0, column - 1); c <= std::min(side - 1, column + 1); ++c)
+        for (const int j : cells[static_cast<std::size_t>(r * side + c)]) {
+          const Point b = points[static_cast<std::size_t>(j)];
+          if ((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) <= radius * radius)
+            edges.emplace_back(j, i);
+        }
+    cells[static_cast<std::size_t>(row * side + column)].push_back(i);
+  }
+  return edges;
+}
+
+}  // namespace
+
+Graph erdos_renyi(int agents, double p, std::uint64_t seed) {
+  if (!(p > 0 && p <= 1))
+    throw ConfigError(fmt::format("graph.p = {}: allowed are 0 < p <= 1", p));
+  check_size("erdos_renyi", agents, 0.5 * p * agents * (agents - 1.0));
+  if (p == 1) return complete(agents);
+  return redraw(agents, seed, p, fmt::format("graph.p = {}", p),
+                [=](Generator& random) { return draw_pairs(agents, p, random); });
+}
+
+Graph geometric(int agents, double radius, std::uint64_t seed) {
+  if (!(radius > 0) || !std::isfinite(radius))
+    throw ConfigError(fmt::format("graph.radius = {}: must be a number above 0", radius));
+  const double share = std::numbers::pi * radius * radius;
+  check_size("geometric", agents, 0.5 * std::min(share, 1.0) * agents * (agents - 1.0));
+  return redraw(agents, seed, share, fmt::format("graph.radius = {}", radius),
+                [=](Generator& random) { return draw_points(agents, radius, random); });
+}
+
+}  // namespace ticopd
