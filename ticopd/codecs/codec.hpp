@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ticopd/network/noise.hpp"
+
+namespace ticopd {
+
+using Bytes = std::vector<std::byte>;
+
+// Q = DEC o ENC on one row. ENC really makes bytes; DEC reads those bytes and nothing else of the
+// sender, besides the message's name (seed, round, agent, channel), which its frame carries.
+// The arithmetic is frozen in docs/wire_format.md.
+template <class T>
+class Codec {
+ public:
+  virtual ~Codec() = default;
+
+  // Replaces `out` by the payload of v, exactly payload_bytes(v.size()) bytes. False if v, or a norm
+  // of it, is not finite; `out` is then unspecified.
+  [[nodiscard]] virtual bool encode(std::span<const T> v, const Noise& message, Bytes& out) const = 0;
+
+  // Writes DEC(in) to all of q. False if `in` cannot be a payload of q.size() coordinates; q is then
+  // unspecified. Never reads or writes out of bounds, whatever `in` holds.
+  [[nodiscard]] virtual bool decode(std::span<const std::byte> in, const Noise& message,
+                                    std::span<T> q) const = 0;
+
+  virtual std::size_t payload_bytes(std::size_t d) const = 0;
+
+  // What the papers would count for one message.
+  virtual double paper_bits(std::size_t d) const = 0;
+
+  // delta of E||Q(x) - x||^2 <= (1 - delta)^2 ||x||^2; empty where Q does not contract.
+  virtual std::optional<double> contraction(std::size_t d) const = 0;
+
+  // A lossless codec carries v itself, not v - h: h + (v - h) is not v in floating point.
+  virtual bool lossless() const { return false; }
+};
+
+// What a config may say of a codec. Keys that a kind does not use are ignored.
+struct CodecOptions {
+  std::string kind = "identity";
+  int bits = 8;                     // qsgd: levels 0 ... s = 2^bits - 1
+  bool scaled = true;               // qsgd: divide by tau, which makes it contract
+  std::size_t bucket = 0;           // qsgd: one norm per so many coordinates; 0: one for the row
+  std::optional<std::size_t> k;     // top_k, rand_k
+  std::optional<double> fraction;   // top_k, rand_k: k = max(1, floor(fraction d))
+  bool unbiased = false;            // rand_k: scale by d / k
+};
+
+// What `ticopd list codecs` shows.
+struct CodecInfo {
+  std::string_view kind;
+  std::string_view options;
+  std::string_view summary;
+};
+std::span<const CodecInfo> codec_table();
+
+// Throws ConfigError, naming `codec.KEY`, for an unknown kind or an option out of range.
+template <class T>
+std::unique_ptr<Codec<T>> make_codec(const CodecOptions& options);
+
+extern template std::unique_ptr<Codec<float>> make_codec<float>(const CodecOptions&);
+extern template std::unique_ptr<Codec<double>> make_codec<double>(const CodecOptions&);
+
+}  // namespace ticopd

@@ -1,0 +1,137 @@
+#include "ticopd/network/cpu.hpp"
+
+#include <chrono>
+
+#include "ticopd/network/permutation.hpp"
+
+namespace ticopd {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+template <class T>
+std::vector<std::size_t> shard_sizes(const Objective<T>& objective) {
+  std::vector<std::size_t> sizes;
+  for (int i = 0; i < objective.agents(); ++i) sizes.push_back(objective.samples(i));
+  return sizes;
+}
+
+}  // namespace
+
+PhaseTimer::PhaseTimer(double& seconds) : seconds_(seconds), begin_(now()) {}
+PhaseTimer::~PhaseTimer() { seconds_ += now() - begin_; }
+
+template <class T>
+CpuNetwork<T>::CpuNetwork(const Surroundings<T>& s)
+    : s_(s),
+      plan_(s.graph, s.transport.size(), s.transport.rank(), shard_sizes(s.objective)),
+      laplacian_(ticopd::laplacian(s.graph)),
+      w_minus_i_(minus_identity(mixing_matrix(s.graph, s.weights))),
+      w_neighbours_(without_diagonal(mixing_matrix(s.graph, s.weights))),
+      ledger_(plan_.rows()) {
+  if (s.objective.agents() != s.graph.agents())
+    throw ConfigError("graph.agents = " + std::to_string(s.graph.agents()) + ", but the objective has " +
+                      std::to_string(s.objective.agents()) + " agents");
+  const std::vector<double> w = diagonal(mixing_matrix(s.graph, s.weights));
+  for (std::size_t row = 0; row < plan_.rows(); ++row) {
+    self_weight_.push_back(static_cast<T>(w[static_cast<std::size_t>(plan_.agent(row))]));
+    ledger_.agents[row].link_bytes.resize(s.graph.neighbours(plan_.agent(row)).size());
+  }
+}
+
+template <class T>
+Field<T> CpuNetwork<T>::start() const {
+  std::vector<T> x0(s_.objective.dimension());
+  s_.objective.start(s_.seed, x0);
+  Field x = field();
+  x.fill_rows(x0);
+  return x;
+}
+
+// A pure function of (seed, agent, round), so that two gradients of one round see the same samples.
+template <class T>
+Batch CpuNetwork<T>::batch_of(int agent) const {
+  const std::size_t samples = s_.objective.samples(agent);
+  if (s_.batch == 0 || s_.batch >= samples) return {};
+  const Permutation draw(samples, {s_.seed, round_, static_cast<std::uint32_t>(agent), stream_batch});
+  Batch batch{.full = false, .samples = {}};
+  for (std::size_t b = 0; b < s_.batch; ++b)
+    batch.samples.push_back(static_cast<std::uint32_t>(draw(b)));
+  return batch;
+}
+
+template <class T>
+void CpuNetwork<T>::gradient(const Field& x, Field& g) {
+  const PhaseTimer timer(phases_.gradient);
+  std::vector<Request> requests;
+  for (std::size_t row = 0; row < plan_.rows(); ++row)
+    requests.push_back({x.row(row), g.row(row), batch_of(plan_.agent(row))});
+  std::vector<double> values(requests.size());
+  evaluate(requests, values);
+}
+
+template <class T>
+void CpuNetwork<T>::evaluate_at(std::span<const T> x, std::span<double> values, Field& g) {
+  std::vector<Request> requests;
+  for (std::size_t row = 0; row < plan_.rows(); ++row) requests.push_back({x, g.row(row), {}});
+  evaluate(requests, values);
+}
+
+// Threads share the blocks of all agents; the blocks of one agent are then added in their order, so
+// that the sum has the same bits for any number of threads.
+template <class T>
+void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> values) {
+  struct Task {
+    std::size_t row, block;
+    std::span<T> g;
+    double value;
+  };
+  const std::size_t d = s_.objective.dimension();
+  std::vector<Task> tasks;
+  std::vector<std::size_t> first;
+  std::size_t extra = 0;
+  for (std::size_t row = 0; row < requests.size(); ++row) {
+    first.push_back(tasks.size());
+    const std::size_t blocks = s_.objective.blocks(plan_.agent(row), requests[row].batch);
+    for (std::size_t b = 0; b < blocks; ++b) tasks.push_back({row, b, requests[row].g, 0.0});
+    extra += blocks - 1;
+  }
+  first.push_back(tasks.size());
+  if (partial_.size() < extra * d) partial_.resize(extra * d);
+  T* next = partial_.data();
+  for (Task& task : tasks)
+    if (task.block > 0) {
+      task.g = {next, d};
+      next += d;
+    }
+
+  s_.pool.run(tasks.size(), [&](std::size_t t) {
+    Task& task = tasks[t];
+    const Request& r = requests[task.row];
+    task.value = s_.objective.evaluate(plan_.agent(task.row), task.block, r.batch, r.x, task.g);
+  });
+
+  constexpr std::size_t stretch = 8192;
+  const std::size_t cuts = (d + stretch - 1) / stretch;
+  const auto add = [&](std::size_t t) {
+    const std::size_t row = t / cuts, begin = t % cuts * stretch, end = std::min(d, begin + stretch);
+    T* g = requests[row].g.data();
+    for (std::size_t i = first[row] + 1; i < first[row + 1]; ++i) {
+      const T* part = tasks[i].g.data();
+      for (std::size_t k = begin; k < end; ++k) g[k] += part[k];
+    }
+  };
+  if (extra > 0) s_.pool.run(requests.size() * cuts, add);
+
+  for (std::size_t row = 0; row < requests.size(); ++row) {
+    values[row] = 0;
+    for (std::size_t i = first[row]; i < first[row + 1]; ++i) values[row] += tasks[i].value;
+  }
+}
+
+template class CpuNetwork<float>;
+template class CpuNetwork<double>;
+
+}  // namespace ticopd

@@ -1,0 +1,142 @@
+#pragma once
+
+#ifdef __FAST_MATH__
+#error "ticopd promises the same bits for the same seed: -ffast-math breaks that"
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "ticopd/codecs/codec.hpp"
+#include "ticopd/graph/graph.hpp"
+#include "ticopd/graph/mixing.hpp"
+#include "ticopd/network/field.hpp"
+#include "ticopd/network/ledger.hpp"
+#include "ticopd/network/mirror.hpp"
+#include "ticopd/network/network.hpp"
+#include "ticopd/network/operand.hpp"
+#include "ticopd/network/plan.hpp"
+#include "ticopd/network/pool.hpp"
+#include "ticopd/objectives/objective.hpp"
+#include "ticopd/transport/transport.hpp"
+
+namespace ticopd {
+
+// Seconds spent in each verb.
+struct Phases {
+  double gradient = 0, exchange = 0, update = 0, metrics = 0;
+};
+
+// What a network is made of. All of it must outlive the network.
+template <class T>
+struct Surroundings {
+  const Graph& graph;
+  const Objective<T>& objective;
+  const Codec<T>& codec;
+  Transport& transport;
+  Pool& pool;
+  Weights weights = Weights::metropolis;
+  std::uint64_t seed = 1;
+  std::size_t batch = 0;  // samples per gradient; 0: all
+};
+
+// The rows hosted by this process, and the verbs over them.
+template <class T>
+class CpuNetwork {
+ public:
+  using Scalar = T;
+  using Field = ticopd::Field<T>;
+  using Mirror = CpuMirror<T>;
+
+  explicit CpuNetwork(const Surroundings<T>& s);
+
+  Field field() const { return Field(plan_.rows(), s_.objective.dimension()); }
+  Field start() const;
+
+  // The round being run, 1, 2, ...; 0 while a run is set up. Noise and batches follow from it.
+  std::uint32_t round() const { return round_; }
+  void begin_round(std::uint32_t round) { round_ = round; }
+
+  void gradient(const Field& x, Field& g);
+
+  template <class F, class... Operands>
+  void map(const F& formula, Operands&&... operands);
+
+  const Mixing& laplacian() const { return laplacian_; }
+  const Mixing& w_minus_i() const { return w_minus_i_; }
+  const Mixing& w_neighbours() const { return w_neighbours_; }  // W without its diagonal
+  PerAgent<T> self_weight() const { return {&self_weight_}; }   // w_ii
+
+  // f_j(x) and its gradient for every hosted agent j, over all samples, at one common x.
+  void evaluate_at(std::span<const T> x, std::span<double> values, Field& g);
+
+  const Surroundings<T>& surroundings() const { return s_; }
+  const Plan& plan() const { return plan_; }
+  Ledger& ledger() { return ledger_; }
+  Phases& phases() { return phases_; }
+
+ private:
+  // One row of x (or the same for all) and where its value and gradient go.
+  struct Request {
+    std::span<const T> x;
+    std::span<T> g;
+    Batch batch;
+  };
+  void evaluate(std::vector<Request>& requests, std::span<double> values);
+  Batch batch_of(int agent) const;
+
+  Surroundings<T> s_;
+  Plan plan_;
+  Mixing laplacian_, w_minus_i_, w_neighbours_;
+  std::vector<T> self_weight_;
+  Ledger ledger_;
+  Phases phases_;
+  std::uint32_t round_ = 0;
+  std::vector<T> partial_;  // gradients of blocks beyond an agent's first
+};
+
+// Adds the time since its birth to one phase.
+class PhaseTimer {
+ public:
+  explicit PhaseTimer(double& seconds);
+  ~PhaseTimer();
+
+ private:
+  double& seconds_;
+  double begin_;
+};
+
+template <class T>
+template <class F, class... Operands>
+void CpuNetwork<T>::map(const F& formula, Operands&&... operands) {
+  const PhaseTimer timer(phases_.update);
+  const std::size_t cols = s_.objective.dimension();
+  constexpr std::size_t task_cols = 16 * map_chunk;
+  const std::size_t cuts = (cols + task_cols - 1) / task_cols;
+  const auto task = [&](std::size_t t) {
+    const std::size_t row = t / cuts;
+    const std::size_t end = std::min(cols, (t % cuts + 1) * task_cols);
+    for (std::size_t first = t % cuts * task_cols; first < end; first += map_chunk) {
+      const std::size_t count = std::min(map_chunk, end - first);
+      const auto sweep = [&](auto... p) {
+#pragma GCC ivdep
+        for (std::size_t k = 0; k < count; ++k) formula(p[k]...);
+      };
+      sweep(chunk(operands, row, first, count)...);
+    }
+  };
+  if (plan_.rows() * cols < 4 * task_cols)  // waking threads would cost more than it gains
+    for (std::size_t t = 0; t < plan_.rows() * cuts; ++t) task(t);
+  else
+    s_.pool.run(plan_.rows() * cuts, task);
+}
+
+extern template class CpuNetwork<float>;
+extern template class CpuNetwork<double>;
+
+static_assert(Network<CpuNetwork<float>> && Network<CpuNetwork<double>>);
+
+}  // namespace ticopd

@@ -1,0 +1,195 @@
+#include "ticopd/network/mirror.hpp"
+
+#include <stdexcept>
+#include <string>
+
+#include "ticopd/network/cpu.hpp"
+
+namespace ticopd {
+namespace {
+
+std::string message_name(int agent, std::uint32_t round, std::uint32_t channel) {
+  return "agent " + std::to_string(agent) + ", round " + std::to_string(round) + ", channel " +
+         std::to_string(channel);
+}
+
+template <class T>
+LocalMixing<T> hosted_rows(const Mixing& matrix, const Plan& plan) {
+  LocalMixing<T> m;
+  for (std::size_t row = 0; row < plan.rows(); ++row) {
+    auto& terms = m.rows.emplace_back();
+    for (const auto& [agent, weight] : matrix.rows[static_cast<std::size_t>(plan.agent(row))])
+      terms.push_back({plan.slot(agent), static_cast<T>(weight)});
+  }
+  return m;
+}
+
+// Rows are worked on by whichever thread is free; each keeps its own two rows of working memory.
+template <class T>
+std::span<T> scratch(int which, std::size_t d) {
+  thread_local std::vector<T> rows[2];
+  if (rows[which].size() < d) rows[which].resize(d);
+  return {rows[which].data(), d};
+}
+
+}  // namespace
+
+template <class T>
+CpuMirror<T>::CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t channel,
+                        MirrorKeeps keeps)
+    : net_(net), channel_(channel), m_(hosted_rows<T>(matrix, net.plan())) {
+  const Plan& plan = net.plan();
+  const std::size_t d = net.surroundings().objective.dimension();
+  for (std::size_t row = 0; row < plan.rows(); ++row) agents_.push_back(plan.agent(row));
+  agents_.insert(agents_.end(), plan.ghosts().begin(), plan.ghosts().end());
+  h_ = Field<T>(agents_.size(), d);
+  if (keeps.estimate) estimate_ = Field<T>(agents_.size(), d);
+  if (keeps.sent) sent_ = Field<T>(agents_.size(), d);
+  payload_.resize(plan.rows());
+}
+
+template <class T>
+void CpuMirror<T>::start_at_common(const Field<T>& v) {
+  h_.fill_rows(v.row(0));
+}
+
+template <class T>
+void CpuMirror<T>::start_at(const Field<T>& v) {
+  const auto lossless = make_codec<T>({});
+  exchange(v, FrameType::raw, T(1), *lossless);
+  receive();
+}
+
+template <class T>
+void CpuMirror<T>::send(const Field<T>& v, T gain) {
+  exchange(v, FrameType::difference, gain, net_.surroundings().codec);
+}
+
+template <class T>
+void CpuMirror<T>::send_raw(const Field<T>& v) {
+  exchange(v, FrameType::raw, T(1), net_.surroundings().codec);
+}
+
+template <class T>
+void CpuMirror<T>::exchange(const Field<T>& v, FrameType kind, T gain, const Codec<T>& codec) {
+  if (in_flight_) throw std::logic_error("Mirror: a second send before receive");
+  const PhaseTimer timer(net_.phases().exchange);
+  kind_ = kind;
+  round_ = net_.round();
+  gain_ = gain;
+  codec_ = &codec;
+  net_.surroundings().pool.run(payload_.size(), [&](std::size_t row) { encode_row(row, v); });
+  // Posted by one thread in row order: a receiver then knows whose frame comes next from a rank.
+  for (std::size_t row = 0; row < payload_.size(); ++row) post(row);
+  in_flight_ = true;
+}
+
+template <class T>
+void CpuMirror<T>::encode_row(std::size_t row, const Field<T>& v) {
+  const auto d = v.cols();
+  const int agent = agents_[row];
+  const Noise message{net_.surroundings().seed, round_, static_cast<std::uint32_t>(agent),
+                      channel_};
+  std::span<const T> input = v.row(row);
+  if (kind_ == FrameType::difference && !codec_->lossless()) {
+    const std::span<T> difference = scratch<T>(0, d);
+    const T* x = v.row(row).data();
+    const T* h = h_.row(row).data();
+    for (std::size_t k = 0; k < d; ++k) difference[k] = x[k] - h[k];
+    input = difference;
+  }
+  if (!codec_->encode(input, message, payload_[row]))
+    throw Diverged("diverged: what " + message_name(agent, round_, channel_) +
+                   " would send is not finite");
+  const std::span<T> q = scratch<T>(1, d);
+  if (!codec_->decode(payload_[row], message, q))  // we apply what we put on the wire
+    throw std::logic_error("a codec refused its own payload: " +
+                           message_name(agent, round_, channel_));
+  apply(row, q);
+}
+
+// The one place where a surrogate moves, for the sender's rows and the receivers' ghosts alike.
+template <class T>
+void CpuMirror<T>::apply(std::size_t slot, std::span<const T> q) {
+  const std::size_t d = q.size();
+  T* h = h_.row(slot).data();
+  T* estimate = estimate_.size() > 0 ? estimate_.row(slot).data() : nullptr;
+  T* sent = sent_.size() > 0 ? sent_.row(slot).data() : nullptr;
+  const bool whole = kind_ == FrameType::raw || codec_->lossless();  // q is the vector, not a difference
+  for (std::size_t k = 0; sent && k < d; ++k)
+    sent[k] = whole && kind_ == FrameType::difference ? q[k] - h[k] : q[k];
+  for (std::size_t k = 0; estimate && k < d; ++k) estimate[k] = whole ? q[k] : h[k] + q[k];
+  if (!whole)
+    for (std::size_t k = 0; k < d; ++k) h[k] = h[k] + gain_ * q[k];
+  else if (gain_ == T(1))
+    for (std::size_t k = 0; k < d; ++k) h[k] = q[k];
+  else
+    for (std::size_t k = 0; k < d; ++k) h[k] = h[k] + gain_ * (q[k] - h[k]);
+}
+
+template <class T>
+void CpuMirror<T>::post(std::size_t row) {
+  const auto& s = net_.surroundings();
+  net_.ledger().count(row, payload_[row].size(), codec_->paper_bits(h_.cols()));
+  const std::vector<int>& listeners = net_.plan().listeners(row);
+  if (listeners.empty()) return;
+  FrameHeader header;
+  header.type = kind_;
+  header.channel = channel_;
+  header.round = round_;
+  header.agent = static_cast<std::uint32_t>(agents_[row]);
+  header.scalar_bytes = sizeof(T);
+  header.d = h_.cols();
+  header.surrogate = hash_row(std::as_bytes(std::as_const(h_).row(row)));
+  const Bytes frame = make_frame(header, payload_[row]);
+  for (const int rank : listeners) s.transport.send(rank, channel_, frame);
+}
+
+template <class T>
+void CpuMirror<T>::receive() {
+  if (!in_flight_) return;
+  const PhaseTimer timer(net_.phases().exchange);
+  const std::vector<int>& ghosts = net_.plan().ghosts();
+  Transport& transport = net_.surroundings().transport;
+  std::vector<Bytes> frames;
+  for (const int agent : ghosts)
+    frames.push_back(transport.receive(net_.plan().owner(agent), channel_));
+  net_.surroundings().pool.run(frames.size(), [&](std::size_t g) { take(g, frames[g]); });
+  in_flight_ = false;
+}
+
+template <class T>
+void CpuMirror<T>::take(std::size_t ghost, std::span<const std::byte> frame) {
+  const std::size_t slot = net_.plan().rows() + ghost;
+  const int agent = agents_[slot];
+  const auto refuse = [&](const std::string& why) {
+    throw FormatError("frame of " + message_name(agent, round_, channel_) + ": " + why);
+  };
+  FrameHeader header;
+  std::span<const std::byte> body;
+  if (!parse_frame(frame, header, body)) refuse("damaged (length, magic, version or checksum)");
+  if (header.agent != static_cast<std::uint32_t>(agent) || header.round != round_ ||
+      header.channel != channel_)
+    refuse("came instead: " + message_name(static_cast<int>(header.agent),
+                                           static_cast<std::uint32_t>(header.round), header.channel));
+  if (header.type != kind_ || header.scalar_bytes != sizeof(T) ||
+      header.d != h_.cols())
+    refuse("another type, precision or dimension than ours");
+  const std::span<T> q = scratch<T>(1, h_.cols());
+  const Noise message{net_.surroundings().seed, round_, header.agent, channel_};
+  if (!codec_->decode(body, message, q)) refuse("the codec refuses its payload");
+  apply(slot, q);
+  if (hash_row(std::as_bytes(std::as_const(h_).row(slot))) != header.surrogate)
+    refuse("our copy of its surrogate differs from the sender's after applying it");
+}
+
+template <class T>
+const Field<T>& CpuMirror<T>::arrived(const Field<T>& rows) const {
+  if (in_flight_) throw std::logic_error("Mirror: a mixture is read before receive");
+  return rows;
+}
+
+template class CpuMirror<float>;
+template class CpuMirror<double>;
+
+}  // namespace ticopd

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include "ticopd/network/field.hpp"
+
+namespace ticopd {
+
+// What net.map can read besides fields. A map walks each row in short chunks; an operand says what
+// its chunk is. This is how M h is fused into the map: it never exists as a whole.
+inline constexpr std::size_t map_chunk = 512;
+
+// The hosted rows of a mixing matrix, over slots of a block of rows, in the run's scalar type.
+template <class T>
+struct LocalMixing {
+  struct Term {
+    std::size_t slot;
+    T weight;
+  };
+  std::vector<std::vector<Term>> rows;  // ascending agent
+};
+
+// M h, recomputed wherever it is read. Never accumulated: a running sum drifts (docs/architecture.md).
+template <class T>
+struct Mixture {
+  const Field<T>* h;
+  const LocalMixing<T>* m;
+};
+
+// One number per hosted agent, such as w_ii.
+template <class T>
+struct PerAgent {
+  const std::vector<T>* values;
+};
+
+template <class T>
+class MixtureChunk {
+ public:
+  MixtureChunk(const Mixture<T>& mixture, std::size_t row, std::size_t first, std::size_t count) {
+    bool started = false;
+    for (const auto& [slot, weight] : mixture.m->rows[row]) {
+      const T* h = mixture.h->row(slot).data() + first;
+      if (!started)
+        for (std::size_t k = 0; k < count; ++k) sum_[k] = weight * h[k];
+      else
+        for (std::size_t k = 0; k < count; ++k) sum_[k] += weight * h[k];
+      started = true;
+    }
+  }
+  T operator[](std::size_t k) const { return sum_[k]; }
+
+ private:
+  alignas(64) T sum_[map_chunk];
+};
+
+template <class T>
+struct Constant {
+  T value;
+  T operator[](std::size_t) const { return value; }
+};
+
+template <class T>
+T* chunk(Field<T>& f, std::size_t row, std::size_t first, std::size_t) {
+  return f.row(row).data() + first;
+}
+template <class T>
+const T* chunk(const Field<T>& f, std::size_t row, std::size_t first, std::size_t) {
+  return f.row(row).data() + first;
+}
+template <class T>
+MixtureChunk<T> chunk(const Mixture<T>& m, std::size_t row, std::size_t first, std::size_t count) {
+  return {m, row, first, count};
+}
+template <class T>
+Constant<T> chunk(const PerAgent<T>& p, std::size_t row, std::size_t, std::size_t) {
+  return {(*p.values)[row]};
+}
+
+}  // namespace ticopd

@@ -1,0 +1,62 @@
+#include "ticopd/network/plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+// Cuts 0 ... n into `ranks` non-empty runs whose costs are as near to equal as going left to right
+// allows: rank r ends where the running cost passes (r + 1) / ranks of the total.
+std::vector<int> deal(int agents, int ranks, std::span<const std::size_t> cost) {
+  std::vector<double> upto{0.0};
+  for (int i = 0; i < agents; ++i)
+    upto.push_back(upto.back() + (cost.empty() ? 1.0 : static_cast<double>(cost[i]) + 1.0));
+  std::vector<int> first{0};
+  for (int r = 1; r < ranks; ++r) {
+    const double target = upto.back() * r / ranks;
+    const auto at = std::lower_bound(upto.begin(), upto.end(), target - 1e-9 * upto.back());
+    const int cut = static_cast<int>(at - upto.begin());
+    first.push_back(std::clamp(cut, first.back() + 1, agents - (ranks - r)));
+  }
+  first.push_back(agents);
+  return first;
+}
+
+}  // namespace
+
+Plan::Plan(const Graph& graph, int ranks, int rank, std::span<const std::size_t> cost)
+    : agents_(graph.agents()), rank_(rank) {
+  if (ranks < 1 || ranks > agents_)
+    throw ConfigError("network.ranks = " + std::to_string(ranks) + ": allowed are 1 to " +
+                      std::to_string(agents_) + ", the number of agents");
+  first_of_ = deal(agents_, ranks, cost);
+  std::set<int> ghosts;
+  for (std::size_t row = 0; row < rows(); ++row) {
+    std::set<int> ranks_told;
+    for (const int j : graph.neighbours(agent(row)))
+      if (const int r = owner(j); r != rank_) {
+        ranks_told.insert(r);
+        ghosts.insert(j);
+      }
+    listeners_.emplace_back(ranks_told.begin(), ranks_told.end());
+  }
+  ghosts_.assign(ghosts.begin(), ghosts.end());
+}
+
+int Plan::owner(int agent) const {
+  const auto after = std::upper_bound(first_of_.begin(), first_of_.end(), agent);
+  return static_cast<int>(after - first_of_.begin()) - 1;
+}
+
+std::size_t Plan::slot(int agent) const {
+  if (owner(agent) == rank_) return static_cast<std::size_t>(agent - first());
+  const auto ghost = std::lower_bound(ghosts_.begin(), ghosts_.end(), agent);
+  return rows() + static_cast<std::size_t>(ghost - ghosts_.begin());
+}
+
+}  // namespace ticopd

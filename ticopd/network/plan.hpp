@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "ticopd/graph/graph.hpp"
+
+namespace ticopd {
+
+// Who hosts whom: agents are dealt to ranks in contiguous blocks, every rank at least one.
+class Plan {
+ public:
+  // `cost` weighs the agents (samples held); empty: all alike. Throws ConfigError, naming
+  // network.ranks, if there are more ranks than agents.
+  Plan(const Graph& graph, int ranks, int rank, std::span<const std::size_t> cost = {});
+
+  int agents() const { return agents_; }
+  int rank() const { return rank_; }
+  int first() const { return first_of_[static_cast<std::size_t>(rank_)]; }
+  std::size_t rows() const {
+    return static_cast<std::size_t>(first_of_[static_cast<std::size_t>(rank_) + 1] - first());
+  }
+  int agent(std::size_t row) const { return first() + static_cast<int>(row); }
+  int owner(int agent) const;
+
+  // Remote agents that a hosted agent listens to, ascending.
+  const std::vector<int>& ghosts() const { return ghosts_; }
+  // Where agent's row lies in a block of hosted rows followed by ghost rows.
+  std::size_t slot(int agent) const;
+  // Ranks that host a neighbour of this row, ascending, our own left out: each gets the row once.
+  const std::vector<int>& listeners(std::size_t row) const { return listeners_[row]; }
+
+ private:
+  int agents_;
+  int rank_;
+  std::vector<int> first_of_;  // ranks + 1
+  std::vector<int> ghosts_;
+  std::vector<std::vector<int>> listeners_;
+};
+
+}  // namespace ticopd

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace ticopd {
+
+// Threads that share a list of numbered tasks. Which thread takes a task is left to chance, so a task
+// must write only what its number says it owns: then results do not depend on the number of threads.
+// Hand-written because ranks that live as threads each need a pool of their own, and one verb is all
+// we use; a work-stealing library would bring a global scheduler for it.
+class Pool {
+ public:
+  explicit Pool(int threads);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+
+  // task(0) ... task(tasks - 1), in any order, on all threads and the caller's; returns when all are
+  // done. If tasks throw, the exception of the lowest-numbered one that did is rethrown here.
+  void run(std::size_t tasks, const std::function<void(std::size_t)>& task);
+
+ private:
+  struct Job;
+  void work();
+  static void take_tasks(Job& job);
+
+  std::vector<std::thread> workers_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  Job* job_ = nullptr;
+  std::size_t job_number_ = 0;
+  std::size_t busy_ = 0;
+  bool stop_ = false;
+};
+
+}  // namespace ticopd

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ticopd {
+
+// A named stretch of the parameter vector (W1, b1, ...), for layer-wise codecs and checkpoint readers.
+struct Segment {
+  std::string name;
+  std::vector<std::size_t> shape;
+};
+
+// The samples one gradient is taken over: all of them, or a list drawn for (seed, agent, round).
+struct Batch {
+  bool full = true;
+  std::vector<std::uint32_t> samples;
+};
+
+// f = (1/n) sum_i f_i. Agents only ever ask for their own f_i; metrics ask for all of them.
+// A user's objective overrides the first four functions; the rest serves objectives over samples.
+template <class T>
+class Objective {
+ public:
+  virtual ~Objective() = default;
+
+  virtual int agents() const = 0;
+  virtual std::size_t dimension() const = 0;
+  virtual double value(int agent, std::span<const T> x) const = 0;
+  virtual void gradient(int agent, std::span<const T> x, std::span<T> g) const = 0;
+
+  // Where every agent starts; zero unless overridden.
+  virtual void start(std::uint64_t seed, std::span<T> x) const {
+    (void)seed;
+    for (T& v : x) v = T(0);
+  }
+
+  // f_i as a sum of blocks that threads may share: the cut is fixed by the data, never by the number
+  // of threads, so that the sum has the same bits for any of them. `evaluate` returns block b's part of
+  // f_i(x) and, unless g is empty, writes (not adds) its part of the gradient to g.
+  virtual std::size_t blocks(int agent, const Batch& batch) const {
+    (void)agent, (void)batch;
+    return 1;
+  }
+  virtual double evaluate(int agent, std::size_t block, const Batch& batch, std::span<const T> x,
+                          std::span<T> g) const {
+    (void)block, (void)batch;
+    if (!g.empty()) gradient(agent, x, g);
+    return value(agent, x);
+  }
+
+  // Samples held by an agent; 0 where the objective has none (then batch must be "full").
+  virtual std::size_t samples(int agent) const {
+    (void)agent;
+    return 0;
+  }
+
+  // Test samples in [first, last) that x classifies rightly. Empty where there is nothing to classify.
+  virtual std::size_t test_samples() const { return 0; }
+  virtual std::size_t correct(std::size_t first, std::size_t last, std::span<const T> x) const {
+    (void)first, (void)last, (void)x;
+    return 0;
+  }
+
+  virtual std::vector<Segment> segments() const { return {{"x", {dimension()}}}; }
+};
+
+}  // namespace ticopd

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ticopd/transport/transport.hpp"
+
+namespace ticopd {
+
+// What the run loop needs of a transport beyond neighbours' frames, written once over send and receive
+// so that every transport has it. Small payloads only; models travel row by row.
+
+inline Bytes broadcast(Transport& t, std::uint32_t channel, int root, Bytes mine) {
+  if (t.rank() != root) return t.receive(root, channel);
+  for (int r = 0; r < t.size(); ++r)
+    if (r != root) t.send(r, channel, mine);
+  return mine;
+}
+
+inline std::vector<Bytes> all_gather(Transport& t, std::uint32_t channel, Bytes mine) {
+  for (int r = 0; r < t.size(); ++r)
+    if (r != t.rank()) t.send(r, channel, mine);
+  std::vector<Bytes> all;
+  for (int r = 0; r < t.size(); ++r)
+    all.push_back(r == t.rank() ? std::move(mine) : t.receive(r, channel));
+  return all;
+}
+
+inline void barrier(Transport& t, std::uint32_t channel) {
+  if (t.size() > 1) (void)all_gather(t, channel, {});
+}
+
+template <class T>
+Bytes to_bytes(std::span<const T> values) {
+  Bytes bytes(values.size_bytes());
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+template <class T>
+std::vector<T> from_bytes(std::span<const std::byte> bytes) {
+  if (bytes.size() % sizeof(T) != 0) throw FormatError("a control message has an odd length");
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+// Every rank's values one after the other, in rank order.
+template <class T>
+std::vector<T> all_gather_values(Transport& t, std::uint32_t channel, std::span<const T> mine) {
+  std::vector<T> all;
+  for (const Bytes& part : all_gather(t, channel, to_bytes(mine))) {
+    const std::vector<T> values = from_bytes<T>(part);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+}  // namespace ticopd
