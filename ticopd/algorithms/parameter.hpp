@@ -1,0 +1,100 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ticopd {
+
+// A step size as a function of the round: constant, c / sqrt(t + t0), c / (t + t0), or lowered by a
+// factor every so many rounds.
+class Schedule {
+ public:
+  enum class Kind { unset, constant, inverse_sqrt, inverse, step, derived };
+
+  Schedule() = default;
+  Schedule(double value) : kind_(Kind::constant), c_(value) {}  // so that {.alpha = 0.1} reads well
+
+  static Schedule inverse_sqrt(double c, double t0) { return {Kind::inverse_sqrt, c, t0, 1}; }
+  static Schedule inverse(double c, double t0) { return {Kind::inverse, c, t0, 1}; }
+  static Schedule step(double c, double factor, double every) { return {Kind::step, c, every, factor}; }
+  static Schedule derived(std::function<double(std::uint32_t)> from) {
+    Schedule s(Kind::derived, 0, 0, 1);
+    s.from_ = std::move(from);
+    return s;
+  }
+
+  bool is_set() const { return kind_ != Kind::unset; }
+  Kind kind() const { return kind_; }
+
+  double operator()(std::uint32_t round) const {
+    const double t = round;
+    switch (kind_) {
+      case Kind::constant: return c_;
+      case Kind::inverse_sqrt: return c_ / std::sqrt(t + t0_);
+      case Kind::inverse: return c_ / (t + t0_);
+      case Kind::step: return c_ * std::pow(factor_, std::floor((t - 1) / t0_));
+      case Kind::derived: return from_(round);
+      case Kind::unset: break;
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+
+ private:
+  Schedule(Kind kind, double c, double t0, double factor)
+      : kind_(kind), c_(c), t0_(t0), factor_(factor) {}
+
+  Kind kind_ = Kind::unset;
+  double c_ = 0;
+  double t0_ = 0;
+  double factor_ = 1;
+  std::function<double(std::uint32_t)> from_;
+};
+
+struct Range {
+  double low, high;
+  bool low_allowed;
+};
+inline constexpr Range positive{0, std::numeric_limits<double>::infinity(), false};
+inline constexpr Range up_to_one{0, 1, false};
+inline constexpr Range share{0, 1, true};
+
+// How a parameter is declared, once, in its algorithm's header: this feeds the config reader, the list
+// command, tuning and the docs. The default lives in the member's initializer; unset means required,
+// unless `derived` says from what it follows.
+template <class Algorithm>
+struct Parameter {
+  std::string_view name;
+  Schedule Algorithm::* member;
+  Range range;
+  std::string_view help;
+  std::string_view derived = "";
+};
+
+template <class Algorithm>
+struct Flag {
+  std::string_view name;
+  bool Algorithm::* member;
+  std::string_view help;
+};
+
+// All parameters of an algorithm at one round, in the run's scalar type: a double inside a float map
+// would halve its SIMD width and change its bits.
+template <class T, class Algorithm>
+auto at(const Algorithm& params, std::uint32_t round) {
+  constexpr auto table = Algorithm::parameters();
+  std::array<T, table.size()> values;
+  for (std::size_t i = 0; i < table.size(); ++i)
+    values[i] = static_cast<T>((params.*table[i].member)(round));
+  return values;
+}
+
+// What an algorithm may want to say about its parameters once it knows the graph.
+using Warnings = std::vector<std::string>;
+
+}  // namespace ticopd

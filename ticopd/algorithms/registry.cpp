@@ -1,0 +1,149 @@
+#include "ticopd/algorithms/registry.hpp"
+
+#include <cstdio>
+
+#include "ticopd/algorithms/beer.hpp"
+#include "ticopd/algorithms/choco_sgd.hpp"
+#include "ticopd/algorithms/cp_sgd.hpp"
+#include "ticopd/algorithms/def_atc.hpp"
+#include "ticopd/algorithms/dgd.hpp"
+#include "ticopd/algorithms/dgd_quantized.hpp"
+#include "ticopd/algorithms/ticopd.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+template <class... A>
+struct Algorithms {};
+
+// The table: one line per algorithm.
+using All = Algorithms<TiCoPD,
+                       ChocoSGD,
+                       CpSGD,
+                       DefATC,
+                       BEER,
+                       DGD,
+                       DgdQuantized>;
+
+template <class A>
+constexpr auto flags_of() {
+  if constexpr (requires { A::flags(); })
+    return A::flags();
+  else
+    return std::array<Flag<A>, 0>{};
+}
+
+template <class A>
+AlgorithmInfo describe() {
+  AlgorithmInfo info{A::name, A::paper, requires { A::uncompressed; }, {}, {}};
+  const A defaults;
+  for (const auto& p : A::parameters()) {
+    const Schedule& s = defaults.*p.member;
+    info.parameters.push_back(
+        {p.name, p.help, p.derived, p.range, !s.is_set() && p.derived.empty(), s(1)});
+  }
+  for (const auto& f : flags_of<A>()) info.flags.push_back({f.name, f.help, defaults.*f.member});
+  return info;
+}
+
+std::string number(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", v);
+  return text;
+}
+
+void check_range(const std::string& key, const Schedule& s, const Range& range) {
+  const double v = s(1);
+  if (v <= range.high && (range.low_allowed ? v >= range.low : v > range.low)) return;
+  const std::string low = range.low_allowed ? "at least " : "above ";
+  throw ConfigError(key + " = " + number(v) + ": allowed is " + low + number(range.low) +
+                    (std::isinf(range.high) ? "" : ", at most " + number(range.high)));
+}
+
+std::vector<std::string_view> keys(const AlgorithmInfo& info) {
+  std::vector<std::string_view> names{"name"};
+  for (const auto& p : info.parameters) names.push_back(p.name);
+  for (const auto& f : info.flags) names.push_back(f.name);
+  return names;
+}
+
+void refuse_unknown(const AlgorithmOptions& options, const AlgorithmInfo& info) {
+  const std::vector<std::string_view> known = keys(info);
+  const auto check = [&](const std::string& key) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) return;
+    std::string text = "algorithm." + key + ": " + options.name + " has no such parameter; it has ";
+    for (std::size_t i = 1; i < known.size(); ++i) {
+      if (i > 1) text += ", ";
+      text += known[i];
+    }
+    if (const std::string_view word = nearest(key, known); !word.empty())
+      text += "; did you mean \"" + std::string(word) + "\"?";
+    throw ConfigError(text);
+  };
+  for (const auto& [key, value] : options.parameters) check(key);
+  for (const auto& [key, value] : options.flags) check(key);
+}
+
+template <class T, class A>
+RunFactory<T> build(const AlgorithmOptions& options, const Spectrum& graph, Warnings& warnings) {
+  A params;
+  for (const auto& p : A::parameters()) {
+    const std::string key = "algorithm." + std::string(p.name);
+    if (const auto given = options.parameters.find(std::string(p.name));
+        given != options.parameters.end()) {
+      check_range(key, given->second, p.range);
+      params.*p.member = given->second;
+    } else if (!(params.*p.member).is_set() && p.derived.empty()) {
+      throw ConfigError(key + " (" + std::string(p.help) + ") is required for " + options.name +
+                        ": no value of it suits every problem");
+    }
+  }
+  for (const auto& f : flags_of<A>())
+    if (const auto given = options.flags.find(std::string(f.name)); given != options.flags.end())
+      params.*f.member = given->second;
+  if constexpr (requires { params.resolve(graph, warnings); }) params.resolve(graph, warnings);
+  return run_factory<T>(params);
+}
+
+template <class... A>
+std::vector<AlgorithmInfo> describe_all(Algorithms<A...>) {
+  return {describe<A>()...};
+}
+
+template <class T, class... A>
+RunFactory<T> build_named(Algorithms<A...>, const AlgorithmOptions& options, const Spectrum& graph,
+                          Warnings& warnings) {
+  RunFactory<T> made;
+  (void)((options.name == A::name && (made = build<T, A>(options, graph, warnings), true)) || ...);
+  return made;
+}
+
+}  // namespace
+
+std::span<const AlgorithmInfo> algorithm_table() {
+  static const std::vector<AlgorithmInfo> table = describe_all(All{});
+  return table;
+}
+
+const AlgorithmInfo& algorithm_info(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const AlgorithmInfo& info : algorithm_table()) {
+    if (info.name == name) return info;
+    names.push_back(info.name);
+  }
+  throw ConfigError(not_allowed("algorithm.name", name, names));
+}
+
+template <class T>
+RunFactory<T> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
+                             Warnings& warnings) {
+  refuse_unknown(options, algorithm_info(options.name));
+  return build_named<T>(All{}, options, graph, warnings);
+}
+
+template RunFactory<float> make_algorithm<float>(const AlgorithmOptions&, const Spectrum&, Warnings&);
+template RunFactory<double> make_algorithm<double>(const AlgorithmOptions&, const Spectrum&,
+                                                   Warnings&);
+
+}  // namespace ticopd

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ticopd/algorithms/parameter.hpp"
+#include "ticopd/algorithms/run.hpp"
+#include "ticopd/graph/mixing.hpp"
+
+namespace ticopd {
+
+// What a config says of an algorithm: step sizes and flags by name.
+struct AlgorithmOptions {
+  std::string name = "ticopd";
+  std::map<std::string, Schedule> parameters;
+  std::map<std::string, bool> flags;
+};
+
+struct ParameterInfo {
+  std::string_view name, help, derived;
+  Range range;
+  bool required;
+  double value;  // the default, where there is one
+};
+
+struct FlagInfo {
+  std::string_view name, help;
+  bool value;
+};
+
+struct AlgorithmInfo {
+  std::string_view name, paper;
+  bool uncompressed;  // refuses lossy codecs
+  std::vector<ParameterInfo> parameters;
+  std::vector<FlagInfo> flags;
+};
+
+std::span<const AlgorithmInfo> algorithm_table();
+const AlgorithmInfo& algorithm_info(std::string_view name);  // ConfigError naming algorithm.name
+
+// Checks names and ranges (ConfigError naming `algorithm.KEY`), fills what follows from the graph.
+template <class T>
+RunFactory<T> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
+                             Warnings& warnings);
+
+extern template RunFactory<float> make_algorithm<float>(const AlgorithmOptions&, const Spectrum&,
+                                                        Warnings&);
+extern template RunFactory<double> make_algorithm<double>(const AlgorithmOptions&, const Spectrum&,
+                                                          Warnings&);
+
+}  // namespace ticopd

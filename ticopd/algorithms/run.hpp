@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "ticopd/network/cpu.hpp"
+
+namespace ticopd {
+
+// A run lists its state once, in `visit`; checkpoints, metrics and memory estimates read that list.
+template <class T>
+class StateVisitor {
+ public:
+  virtual ~StateVisitor() = default;
+  virtual void field(std::string_view name, Field<T>& rows) = 0;
+  virtual void dual(std::string_view name, Field<T>& rows) { field(name, rows); }
+  virtual void mirror(std::string_view name, CpuMirror<T>& mirror) = 0;
+};
+
+// Some algorithm's run on the CPU, with the algorithm's type forgotten.
+template <class T>
+class AnyRun {
+ public:
+  virtual ~AnyRun() = default;
+  virtual void step() = 0;
+  virtual Field<T>& x() = 0;
+  virtual void visit(StateVisitor<T>& state) = 0;
+
+  // Nothing in flight afterwards: a mirror may send at the end of a round and receive in the next.
+  void complete() {
+    struct Receive final : StateVisitor<T> {
+      void field(std::string_view, Field<T>&) override {}
+      void mirror(std::string_view, CpuMirror<T>& m) override { m.receive(); }
+    } receive;
+    visit(receive);
+  }
+};
+
+template <class T>
+using RunFactory = std::function<std::unique_ptr<AnyRun<T>>(CpuNetwork<T>&)>;
+
+template <class T, class Algorithm>
+RunFactory<T> run_factory(Algorithm params) {
+  class Run final : public AnyRun<T> {
+   public:
+    Run(const Algorithm& params, CpuNetwork<T>& net) : run_(params, net) {}
+    void step() override { run_.step(); }
+    Field<T>& x() override { return run_.x; }
+    void visit(StateVisitor<T>& state) override { run_.visit(state); }
+
+   private:
+    typename Algorithm::template Run<CpuNetwork<T>> run_;
+  };
+  return [params](CpuNetwork<T>& net) { return std::make_unique<Run>(params, net); };
+}
+
+}  // namespace ticopd
