@@ -1,0 +1,202 @@
+#include "ticopd/experiment/checkpoint.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "ticopd/error.hpp"
+#include "ticopd/transport/collective.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// A file descriptor that says which file and why when the disk refuses.
+class File {
+ public:
+  File(const fs::path& path, int flags) : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
+    if (fd_ < 0) fail("cannot be opened");
+  }
+  ~File() { ::close(fd_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t n = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) fail("cannot be written");
+      offset += static_cast<std::uint64_t>(n);
+      bytes = bytes.subspan(static_cast<std::size_t>(n));
+    }
+  }
+  void read_at(std::uint64_t offset, std::span<std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t n = ::pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail("cannot be read");
+      if (n == 0) throw FormatError(path_.string() + ": ends too early");
+      offset += static_cast<std::uint64_t>(n);
+      bytes = bytes.subspan(static_cast<std::size_t>(n));
+    }
+  }
+  std::uint64_t size() {
+    struct stat s{};
+    if (::fstat(fd_, &s) != 0) fail("cannot be read");
+    return static_cast<std::uint64_t>(s.st_size);
+  }
+  void flush() {
+    if (::fsync(fd_) != 0) fail("cannot be written to the disk");
+  }
+
+ private:
+  [[noreturn]] void fail(const char* what) const {
+    throw DiskError(path_.string() + ": " + what + ": " + std::strerror(errno));
+  }
+  fs::path path_;
+  int fd_;
+};
+
+// The tensors of a run, in the order of its visit; a mirror is its surrogate rows.
+template <class T>
+struct Tensors final : StateVisitor<T> {
+  struct Tensor {
+    std::string name;
+    Field<T>* rows;
+    const std::vector<int>* agents;  // of each row; null: the hosted ones
+  };
+  std::vector<Tensor> all;
+  void field(std::string_view name, Field<T>& rows) override {
+    all.push_back({std::string(name), &rows, nullptr});
+  }
+  void mirror(std::string_view name, CpuMirror<T>& m) override {
+    all.push_back({std::string(name), &m.rows(), &m.agents()});
+  }
+};
+
+template <class T>
+constexpr const char* dtype() {
+  return sizeof(T) == 4 ? "F32" : "F64";
+}
+
+struct Header {
+  json text;
+  std::uint64_t data = 0;  // where the tensors begin
+};
+
+Header read_header(File& file, const fs::path& path) {
+  const std::uint64_t size = file.size();
+  std::uint64_t length = 0;
+  if (size < sizeof length) throw FormatError(path.string() + ": is not a checkpoint (too short)");
+  file.read_at(0, std::as_writable_bytes(std::span(&length, 1)));
+  if (length > size - sizeof length || length > (1u << 30))
+    throw FormatError(path.string() + ": is not a checkpoint (header length " + std::to_string(length) + ")");
+  std::string text(length, '\0');
+  file.read_at(sizeof length, std::as_writable_bytes(std::span(text)));
+  Header header{json::parse(text, nullptr, false), sizeof length + length};
+  if (!header.text.is_object() || !header.text.contains("__metadata__"))
+    throw FormatError(path.string() + ": is not a checkpoint (header does not parse)");
+  return header;
+}
+
+}  // namespace
+
+template <class T>
+void save_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run,
+                     const CheckpointNotes& notes) {
+  run.complete();
+  Tensors<T> tensors;
+  run.visit(tensors);
+  Transport& transport = net.surroundings().transport;
+  const std::uint64_t row_bytes = net.surroundings().objective.dimension() * sizeof(T);
+  const std::uint64_t tensor_bytes = row_bytes * static_cast<std::uint64_t>(net.plan().agents());
+  json header{{"__metadata__", notes}};
+  std::uint64_t offset = 0;
+  for (const auto& t : tensors.all) {
+    header[t.name] = {{"dtype", dtype<T>()},
+                      {"shape", {net.plan().agents(), t.rows->cols()}},
+                      {"data_offsets", {offset, offset + tensor_bytes}}};
+    offset += tensor_bytes;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = text.size(), data = sizeof length + length;
+
+  const fs::path temporary = path.string() + ".tmp";
+  if (transport.rank() == 0) {
+    File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    file.write_at(0, std::as_bytes(std::span(&length, 1)));
+    file.write_at(sizeof length, std::as_bytes(std::span(text)));
+  }
+  barrier(transport, channel_checkpoint);
+  {
+    File file(temporary, O_WRONLY);
+    const std::uint64_t first = static_cast<std::uint64_t>(net.plan().first()) * row_bytes;
+    for (std::size_t i = 0; i < tensors.all.size(); ++i) {
+      const std::span<const T> rows(tensors.all[i].rows->data(),
+                                    net.plan().rows() * tensors.all[i].rows->cols());
+      file.write_at(data + i * tensor_bytes + first, std::as_bytes(rows));
+    }
+    file.flush();
+  }
+  barrier(transport, channel_checkpoint);
+  if (transport.rank() == 0) {
+    std::error_code error;
+    fs::rename(temporary, path, error);
+    if (error) throw DiskError(path.string() + ": cannot be renamed: " + error.message());
+    File(path.parent_path().empty() ? fs::path(".") : path.parent_path(), O_RDONLY).flush();
+  }
+  barrier(transport, channel_checkpoint);
+}
+
+CheckpointNotes read_checkpoint_notes(const fs::path& path) {
+  File file(path, O_RDONLY);
+  const Header header = read_header(file, path);
+  CheckpointNotes notes;
+  for (const auto& [key, value] : header.text["__metadata__"].items())
+    if (value.is_string()) notes[key] = value.get<std::string>();
+  return notes;
+}
+
+template <class T>
+void load_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run) {
+  run.complete();  // what the constructor of the run may have sent
+  File file(path, O_RDONLY);
+  const Header header = read_header(file, path);
+  const std::uint64_t size = file.size();
+  Tensors<T> tensors;
+  run.visit(tensors);
+  for (const auto& t : tensors.all) {
+    const json shape{net.plan().agents(), t.rows->cols()};
+    const std::uint64_t row_bytes = t.rows->cols() * sizeof(T);
+    if (!header.text.contains(t.name) || header.text[t.name].value("dtype", "") != dtype<T>() ||
+        header.text[t.name].value("shape", json()) != shape)
+      throw FormatError(path.string() + ": has no tensor \"" + t.name + "\" of type " + dtype<T>() +
+                        " and shape " + shape.dump());
+    const auto offsets = header.text[t.name].value("data_offsets", std::vector<std::uint64_t>{});
+    const std::uint64_t bytes = row_bytes * static_cast<std::uint64_t>(net.plan().agents());
+    if (offsets.size() != 2 || offsets[1] - offsets[0] != bytes || offsets[1] > size - header.data)
+      throw FormatError(path.string() + ": tensor \"" + t.name + "\" does not fit the file");
+    for (std::size_t row = 0; row < t.rows->rows(); ++row) {
+      const int agent = t.agents ? (*t.agents)[row] : net.plan().agent(row);
+      file.read_at(header.data + offsets[0] + static_cast<std::uint64_t>(agent) * row_bytes,
+                   std::as_writable_bytes(t.rows->row(row)));
+    }
+  }
+}
+
+template void save_checkpoint<float>(const fs::path&, CpuNetwork<float>&, AnyRun<float>&,
+                                     const CheckpointNotes&);
+template void save_checkpoint<double>(const fs::path&, CpuNetwork<double>&, AnyRun<double>&,
+                                      const CheckpointNotes&);
+template void load_checkpoint<float>(const fs::path&, CpuNetwork<float>&, AnyRun<float>&);
+template void load_checkpoint<double>(const fs::path&, CpuNetwork<double>&, AnyRun<double>&);
+
+}  // namespace ticopd

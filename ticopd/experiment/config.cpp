@@ -1,0 +1,275 @@
+#include "ticopd/experiment/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "ticopd/algorithms/registry.hpp"
+#include "ticopd/codecs/codec.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/graph/graph.hpp"
+#include "ticopd/objectives/registry.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// How a value is checked: throws ConfigError unless it will do. It may be normalised on the way.
+using Check = std::function<void(const std::string& key, json& value)>;
+
+[[noreturn]] void refuse(const std::string& key, const json& given, const std::string& allowed) {
+  throw ConfigError(fmt::format("{} = {}: allowed {}", key, given.dump(), allowed));
+}
+
+Check integer(std::int64_t low, std::int64_t high) {
+  return [=](const std::string& key, json& value) {
+    if (!value.is_number_integer() || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high)
+      refuse(key, value, fmt::format("is a whole number from {} to {}", low, high));
+  };
+}
+
+Check number(double low, double high, bool low_allowed = true) {
+  return [=](const std::string& key, json& value) {
+    const double v = value.is_number() ? value.get<double>() : NAN;
+    if (!std::isfinite(v) || v > high || (low_allowed ? v < low : v <= low))
+      refuse(key, value, fmt::format("is a number {} {}{}", low_allowed ? "from" : "above", low,
+                                     std::isinf(high) ? (low_allowed ? " up" : "") : fmt::format(" to {}", high)));
+    value = v;
+  };
+}
+
+void boolean(const std::string& key, json& value) {
+  if (!value.is_boolean()) refuse(key, value, "are true and false");
+}
+
+void text(const std::string& key, json& value) {
+  if (!value.is_string()) refuse(key, value, "is a string");
+}
+
+Check word(std::vector<std::string_view> allowed) {
+  return [allowed = std::move(allowed)](const std::string& key, json& value) {
+    const std::string given = value.is_string() ? value.get<std::string>() : value.dump();
+    if (!value.is_string() || std::ranges::find(allowed, given) == allowed.end())
+      throw ConfigError(not_allowed(key, given, allowed));
+  };
+}
+
+void hidden_sizes(const std::string& key, json& value) {
+  const auto fits = [](const json& v) {
+    return v.is_number_integer() && v.get<std::int64_t>() >= 1 && v.get<std::int64_t>() <= 1'000'000;
+  };
+  if (!value.is_array() || !std::ranges::all_of(value, fits))
+    refuse(key, value, "is a list of layer sizes, such as [100] or [200, 100]");
+}
+
+void batch_size(const std::string& key, json& value) {
+  if (value == "full") return;
+  if (!value.is_number_integer() || value.get<std::int64_t>() < 1)
+    refuse(key, value, "is \"full\" or a whole number of samples");
+}
+
+// Keys of the contract whose time has not come: better refused than ignored.
+Check only(json value_now, std::string why) {
+  return [=](const std::string& key, json& value) {
+    if (value != value_now) refuse(key, value, fmt::format("is {} in this version ({})", value_now.dump(), why));
+  };
+}
+
+template <class Table, class Member>
+std::vector<std::string_view> names(const Table& table, Member member) {
+  std::vector<std::string_view> all;
+  for (const auto& entry : table) all.push_back(entry.*member);
+  return all;
+}
+
+struct Key {
+  std::string name;
+  Check check;
+  json value = nullptr;  // the default; null: absent unless given
+};
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr std::int64_t rounds = 0xffffffff;
+
+// Every key there is, but for the parameters of the algorithms, which their headers declare.
+const std::vector<Key>& keys() {
+  static const std::vector<Key> all = {
+      {"name", text},
+      {"seed", integer(0, INT64_MAX), 1},
+      {"iterations", integer(1, rounds), 1000},
+      {"precision", word({"float", "double"}), "float"},
+
+      {"problem.objective", word(names(objective_table(), &ObjectiveInfo::name)), "mlp"},
+      {"problem.hidden", hidden_sizes, json::array({100})},
+      {"problem.activation", word({"sigmoid", "tanh", "relu"}), "sigmoid"},
+      {"problem.data", text, "mnist"},
+      {"problem.test", text},
+      {"problem.normalize", boolean, false},
+      {"problem.partition", word({"label", "sorted", "iid", "dirichlet"}), "label"},
+      {"problem.partition_alpha", number(0, inf, false), 0.3},
+      {"problem.weighting", word({"agent", "sample"}), "agent"},
+      {"problem.batch", batch_size, "full"},
+      {"problem.l2", number(0, inf), 0.0},
+      {"problem.l2r", number(0, inf), 0.1},
+      {"problem.init", word({"torch", "zero"})},
+      {"problem.max_samples", integer(0, INT32_MAX), 0},
+      {"problem.samples", integer(1, INT32_MAX), 2000},
+      {"problem.features", integer(1, 10'000'000), 64},
+      {"problem.classes", integer(2, 10'000), 10},
+
+      {"graph.kind", word(names(graph_table(), &GraphInfo::kind)), "ring"},
+      {"graph.agents", integer(1, 1'000'000), 10},
+      {"graph.rows", integer(0, 1'000'000), 0},
+      {"graph.p", number(0, 1, false), 0.4},
+      {"graph.radius", number(0, inf, false), 0.5},
+      {"graph.path", text},
+      {"graph.weights", word({"metropolis", "lazy_metropolis"}), "metropolis"},
+      {"graph.drop", only(0.0, "time-varying graphs are still to come"), 0.0},
+
+      {"codec.kind", word(names(codec_table(), &CodecInfo::kind)), "identity"},
+      {"codec.bits", integer(1, 16), 8},
+      {"codec.scaled", boolean, true},
+      {"codec.bucket", integer(0, INT32_MAX), 0},
+      {"codec.k", integer(1, INT32_MAX)},
+      {"codec.fraction", number(0, 1, false)},
+      {"codec.unbiased", boolean, false},
+      {"codec.coding", only("fixed", "entropy coding is still to come"), "fixed"},
+
+      {"network.transport", word({"none", "threads"}), "none"},
+      {"network.ranks", integer(1, 1'000'000), 2},
+      {"network.deadline_s", number(0, inf, false), 60.0},
+      {"network.noise", only("none", "noisy channels are still to come"), "none"},
+
+      {"log.points", integer(1, 100'000), 60},
+      {"log.every", integer(1, rounds)},
+      {"log.lyapunov", only(false, "the Lyapunov function is still to come"), false},
+
+      {"checkpoint.every_s", number(0, inf), 60.0},
+      {"checkpoint.every", integer(0, rounds), 0},
+  };
+  return all;
+}
+
+json::json_pointer pointer(std::string_view key) {
+  std::string path = "/" + std::string(key);
+  std::ranges::replace(path, '.', '/');
+  return json::json_pointer(path);
+}
+
+[[noreturn]] void unknown(const std::string& key) {
+  std::vector<std::string_view> known{"algorithm.name"};
+  for (const Key& k : keys()) known.push_back(k.name);
+  // A key is often right but in the wrong table, or misspelt after the dot.
+  const auto last = [](std::string_view k) { return k.substr(k.rfind('.') + 1); };
+  std::string_view best = nearest(key, known);
+  if (best.empty())
+    for (const std::string_view k : known)
+      if (last(k) == last(key)) best = k;
+  throw ConfigError(fmt::format("{}: no such key{}", key,
+                                best.empty() ? std::string("; `ticopd run --help` names the manual")
+                                             : fmt::format("; did you mean \"{}\"?", best)));
+}
+
+void refuse_unknown(const json& table, const std::string& prefix) {
+  for (const auto& [name, value] : table.items()) {
+    const std::string key = prefix + name;
+    const auto is_this = [&](const Key& k) { return k.name == key; };
+    const auto is_inside = [&](const Key& k) { return k.name.starts_with(key + "."); };
+    if (std::ranges::any_of(keys(), is_this)) continue;
+    if (!std::ranges::any_of(keys(), is_inside)) unknown(key);
+    if (!value.is_object()) refuse(key, value, fmt::format("is a table: [{}]", key));
+    refuse_unknown(value, key + ".");
+  }
+}
+
+// Names are checked here; values against the ranges of the algorithm's header when it is made.
+void check_algorithm(json& table) {
+  if (table.is_null()) table = json::object();
+  if (!table.is_object()) refuse("algorithm", table, "is a table: [algorithm]");
+  json& name = table.emplace("name", "ticopd").first.value();
+  text("algorithm.name", name);
+  const AlgorithmInfo& info = algorithm_info(name.get<std::string>());
+  for (const FlagInfo& flag : info.flags) boolean("algorithm." + std::string(flag.name), table.emplace(flag.name, flag.value).first.value());
+  for (const ParameterInfo& p : info.parameters)
+    if (!p.required && p.derived.empty()) table.emplace(p.name, p.value);
+}
+
+json complete(json tree) {
+  json algorithm = tree.contains("algorithm") ? tree["algorithm"] : json();
+  tree.erase("algorithm");
+  refuse_unknown(tree, "");
+  for (const Key& key : keys()) {
+    const auto at = pointer(key.name);
+    if (!tree.contains(at)) {
+      if (!key.value.is_null()) tree[at] = key.value;
+    } else {
+      key.check(key.name, tree[at]);
+    }
+  }
+  check_algorithm(algorithm);
+  tree["algorithm"] = std::move(algorithm);
+  return tree;
+}
+
+}  // namespace
+
+Config::Config(json tree, fs::path folder)
+    : tree_(std::make_unique<json>(complete(std::move(tree)))), folder_(std::move(folder)) {}
+Config::Config(const Config& other) : tree_(std::make_unique<json>(*other.tree_)), folder_(other.folder_) {}
+Config::Config(Config&&) noexcept = default;
+Config& Config::operator=(Config other) noexcept {
+  std::swap(tree_, other.tree_);
+  std::swap(folder_, other.folder_);
+  return *this;
+}
+Config::~Config() = default;
+
+Config Config::read(const fs::path& file, std::span<const std::string> overrides) {
+  std::ifstream in(file);
+  std::ostringstream content;
+  if (fs::is_directory(file) || !in || !(content << in.rdbuf()))
+    throw ConfigError(fmt::format("{}: cannot be read; expected a TOML file", file.string()));
+  json tree = toml_to_json(content.str(), file.string());
+  for (const std::string& o : overrides) apply_override(tree, o);
+  if (!tree.contains("name")) tree["name"] = file.stem().string();
+  const fs::path folder = file.parent_path();
+  return {std::move(tree), folder.empty() ? "." : folder};
+}
+
+Config Config::parse(std::string_view toml, const fs::path& folder, std::span<const std::string> overrides) {
+  json tree = toml_to_json(toml, "config");
+  for (const std::string& o : overrides) apply_override(tree, o);
+  if (!tree.contains("name")) tree["name"] = "run";
+  return {std::move(tree), folder};
+}
+
+Config Config::from_json(const json& tree, const fs::path& folder) { return {tree, folder}; }
+
+bool Config::has(std::string_view key) const { return tree_->contains(pointer(key)); }
+
+template <class V>
+V Config::get(std::string_view key) const {
+  return tree_->at(pointer(key)).get<V>();
+}
+template bool Config::get<bool>(std::string_view) const;
+template int Config::get<int>(std::string_view) const;
+template std::uint32_t Config::get<std::uint32_t>(std::string_view) const;
+template std::uint64_t Config::get<std::uint64_t>(std::string_view) const;
+template double Config::get<double>(std::string_view) const;
+template std::string Config::get<std::string>(std::string_view) const;
+template std::vector<int> Config::get<std::vector<int>>(std::string_view) const;
+
+json Config::identity() const {
+  json tree = *tree_;
+  for (const char* key : {"name", "network", "checkpoint"}) tree.erase(key);
+  return tree;
+}
+
+}  // namespace ticopd

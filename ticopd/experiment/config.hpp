@@ -1,0 +1,55 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ticopd {
+
+// An experiment's configuration: a tree of values as TOML has them, checked against one table of keys
+// (config.cpp) and complete, defaults included. What is written to run.json can be run again.
+class Config {
+ public:
+  // Reads a TOML file and applies `key=value` overrides. ConfigError names file and line, or the key,
+  // what was given, what is allowed and the nearest valid word.
+  static Config read(const std::filesystem::path& file, std::span<const std::string> overrides);
+  // From TOML text, as if it stood in `folder`.
+  static Config parse(std::string_view toml, const std::filesystem::path& folder,
+                      std::span<const std::string> overrides = {});
+  // From the tree in run.json.
+  static Config from_json(const nlohmann::json& tree, const std::filesystem::path& folder);
+
+  Config(const Config&);
+  Config(Config&&) noexcept;
+  Config& operator=(Config) noexcept;
+  ~Config();
+
+  const nlohmann::json& tree() const { return *tree_; }
+  const std::filesystem::path& folder() const { return folder_; }  // relative paths start here
+
+  // The value of a dotted key, such as "graph.agents".
+  template <class V>
+  V get(std::string_view key) const;
+  bool has(std::string_view key) const;
+
+  // What decides a run's bits: everything but where and how it is run.
+  nlohmann::json identity() const;
+
+ private:
+  Config(nlohmann::json tree, std::filesystem::path folder);
+
+  std::unique_ptr<nlohmann::json> tree_;
+  std::filesystem::path folder_;
+};
+
+// TOML text as a tree; `name` is for messages. ConfigError with line and column.
+nlohmann::json toml_to_json(std::string_view text, const std::string& name);
+
+// "graph.agents=20" into a tree; the value is read as TOML, or else as a plain word.
+void apply_override(nlohmann::json& tree, const std::string& assignment);
+
+}  // namespace ticopd

@@ -1,0 +1,79 @@
+#include "ticopd/experiment/folder.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "ticopd/data/file.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/metrics.hpp"
+
+namespace ticopd {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+void RunFolder::refuse_if_taken(bool resume) const {
+  std::error_code error;
+  if (!fs::exists(path_, error)) return;
+  if (!fs::is_directory(path_, error))
+    throw UsageError(fmt::format("--out {}: is a file; expected a folder that is new or empty", path_.string()));
+  if (!resume && !fs::is_empty(path_, error))
+    throw UsageError(fmt::format(
+        "--out {}: is not empty; give a new folder, or --resume to go on with the run in it", path_.string()));
+}
+
+void RunFolder::create() const {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) throw DiskError(fmt::format("{}: cannot be created: {}", path_.string(), error.message()));
+}
+
+std::optional<json> RunFolder::read_summary() const {
+  if (!fs::exists(path_ / "run.json")) return std::nullopt;
+  return require_summary(path_);
+}
+
+json RunFolder::require_summary(const fs::path& folder) {
+  const fs::path file = folder / "run.json";
+  json summary = json::parse(read_file(file), nullptr, false);
+  for (const char* key : {"config", "status", "digest", "config_folder"})
+    if (!summary.is_object() || !summary.contains(key))
+      throw FormatError(fmt::format("{}: is not a run summary (no \"{}\")", file.string(), key));
+  return summary;
+}
+
+void RunFolder::keep_metrics(std::uint32_t up_to_round) {
+  const fs::path file = path_ / "metrics.csv";
+  if (!fs::exists(file)) return;
+  std::istringstream in(read_file(file));
+  std::string line;
+  std::getline(in, line);
+  if (line != metrics_header) throw FormatError(fmt::format("{}:1: is not our header", file.string()));
+  while (std::getline(in, line))
+    if (std::strtoul(line.c_str(), nullptr, 10) <= up_to_round) lines_.push_back(line);
+}
+
+void RunFolder::add_metrics(std::string line) {
+  lines_.push_back(std::move(line));
+  publish_metrics(false);
+}
+
+void RunFolder::publish_metrics(bool immediately) {
+  const double now =
+      std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  if (!immediately && now - published_at_ < 1) return;
+  std::string text(metrics_header);
+  text += '\n';
+  for (const std::string& line : lines_) text += line + '\n';
+  write_atomically(path_ / "metrics.csv", text);
+  published_at_ = now;
+}
+
+void RunFolder::write_summary(const json& summary) const {
+  write_atomically(path_ / "run.json", summary.dump(2) + "\n");
+}
+
+}  // namespace ticopd

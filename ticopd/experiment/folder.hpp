@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ticopd {
+
+// A run's folder: metrics.csv, run.json, final.npy, checkpoint.safetensors. Every file appears whole,
+// under a temporary name first, so a reader (or a crash) never sees half of one.
+class RunFolder {
+ public:
+  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path checkpoint() const { return path_ / "checkpoint.safetensors"; }
+
+  // UsageError if the folder holds anything and may not be resumed. Creates nothing.
+  void refuse_if_taken(bool resume) const;
+  void create() const;
+
+  // run.json of an earlier run; empty where there is none.
+  std::optional<nlohmann::json> read_summary() const;
+  // FormatError if run.json is not one.
+  static nlohmann::json require_summary(const std::filesystem::path& folder);
+
+  // Keeps what an earlier part of the run logged up to this round.
+  void keep_metrics(std::uint32_t up_to_round);
+  void add_metrics(std::string line);
+  // Files are rewritten whole, so at most once a second unless `now`.
+  void publish_metrics(bool now);
+  const std::string& last_metrics() const { return lines_.back(); }
+
+  void write_summary(const nlohmann::json& summary) const;
+
+ private:
+  std::filesystem::path path_;
+  std::vector<std::string> lines_;
+  double published_at_ = 0;
+};
+
+}  // namespace ticopd

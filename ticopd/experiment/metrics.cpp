@@ -1,0 +1,194 @@
+#include "ticopd/experiment/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "ticopd/network/sum.hpp"
+#include "ticopd/transport/collective.hpp"
+
+namespace ticopd {
+
+const std::string_view metrics_header =
+    "iteration,bits_paper,bits_payload,bits_link,loss_max,grad_norm2_max,consensus,accuracy_min,"
+    "loss_mean,grad_norm2_mean,accuracy_mean,surrogate_error,dual_sum,seconds";
+
+std::string to_csv(const Metrics& m) {
+  const auto number = [](double v) { return std::isnan(v) ? std::string("nan") : fmt::format("{}", v); };
+  const auto cell = [&](const std::optional<double>& v) { return v ? number(*v) : std::string(); };
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f}", m.iteration, number(m.bits_paper),
+                     number(m.bits_payload), number(m.bits_link), number(m.loss_max),
+                     number(m.grad_norm2_max), number(m.consensus), cell(m.accuracy_min),
+                     number(m.loss_mean), number(m.grad_norm2_mean), cell(m.accuracy_mean),
+                     cell(m.surrogate_error), cell(m.dual_sum), m.seconds);
+}
+
+namespace {
+
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }  // NaN wins
+
+double sum(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+// sum_i rows_i over all agents of all ranks, in agent order: the partial sum goes from rank to rank.
+template <class T>
+std::vector<double> sum_over_agents(CpuNetwork<T>& net, const Field<T>& rows) {
+  Transport& t = net.surroundings().transport;
+  std::vector<double> total(rows.cols(), 0.0);
+  if (t.rank() > 0) total = from_bytes<double>(t.receive(t.rank() - 1, channel_metrics));
+  for (std::size_t i = 0; i < net.plan().rows(); ++i) {
+    const T* row = rows.row(i).data();
+    for (std::size_t k = 0; k < total.size(); ++k) total[k] += static_cast<double>(row[k]);
+  }
+  const int last = t.size() - 1;
+  if (t.rank() < last) t.send(t.rank() + 1, channel_metrics, to_bytes<double>(total));
+  if (t.size() > 1)
+    total = from_bytes<double>(broadcast(t, channel_metrics, last, to_bytes<double>(total)));
+  return total;
+}
+
+template <class T>
+class Measuring {
+ public:
+  Measuring(CpuNetwork<T>& net, AnyRun<T>& run)
+      : net_(net), s_(net.surroundings()), x_(run.x()), n_(static_cast<double>(s_.graph.agents())),
+        local_gradients_(net.field()) {
+    run.visit(state_);
+  }
+
+  Metrics operator()() {
+    Metrics m;
+    bits(m);
+    std::vector<double> mean = sum_over_agents(net_, x_);
+    for (double& v : mean) v /= n_;
+    m.consensus = over_rows([&](std::size_t i) { return squared_distance(x_.row(i), mean); });
+    local_models(m);
+    model_at_mean(m, mean);
+    if (state_.first_mirror)
+      m.surrogate_error = over_rows([&](std::size_t i) {
+        return sum_of_squared_differences<T>(std::as_const(x_).row(i),
+                                             std::as_const(state_.first_mirror->own()).row(i));
+      });
+    if (state_.dual_rows) m.dual_sum = std::sqrt(sum_of_squares<double>(sum_over_agents(net_, *state_.dual_rows)));
+    return m;
+  }
+
+ private:
+  struct State final : StateVisitor<T> {
+    void field(std::string_view, Field<T>&) override {}
+    void dual(std::string_view, Field<T>& rows) override { dual_rows = &rows; }
+    void mirror(std::string_view, CpuMirror<T>& m) override {
+      if (!first_mirror) first_mirror = &m;
+    }
+    const Field<T>* dual_rows = nullptr;
+    const CpuMirror<T>* first_mirror = nullptr;
+  };
+
+  static double squared_distance(std::span<const T> x, std::span<const double> mean) {
+    return tree_sum(x.size(), [&](std::size_t k) {
+      const double e = static_cast<double>(x[k]) - mean[k];
+      return e * e;
+    });
+  }
+
+  // sum of term(i) over all agents, in agent order
+  double over_rows(const std::function<double(std::size_t)>& term) {
+    std::vector<double> mine(net_.plan().rows());
+    s_.pool.run(mine.size(), [&](std::size_t i) { mine[i] = term(i); });
+    return sum(all_gather_values<double>(s_.transport, channel_metrics_scalars, mine));
+  }
+
+  void bits(Metrics& m) {
+    std::vector<double> mine;
+    for (const Ledger::Agent& a : net_.ledger().agents) {
+      std::uint64_t links = 0;
+      for (const std::uint64_t link : a.link_bytes) links += link;
+      mine.insert(mine.end(), {a.paper_bits, 8.0 * static_cast<double>(a.payload_bytes),
+                               8.0 * static_cast<double>(links)});
+    }
+    const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
+    for (std::size_t i = 0; i < all.size(); i += 3) {
+      m.bits_paper += all[i];
+      m.bits_payload += all[i + 1];
+      m.bits_link += all[i + 2];
+    }
+    for (double* total : {&m.bits_paper, &m.bits_payload, &m.bits_link}) *total /= n_;
+  }
+
+  // f and ||grad f||^2 at one model that all ranks know.
+  std::pair<double, double> global(std::span<const T> x) {
+    std::vector<double> values(net_.plan().rows());
+    net_.evaluate_at(x, values, local_gradients_);
+    const double f = sum(all_gather_values<double>(s_.transport, channel_metrics_scalars, values)) / n_;
+    std::vector<double> g = sum_over_agents(net_, local_gradients_);
+    for (double& v : g) v /= n_;
+    return {f, sum_of_squares<double>(g)};
+  }
+
+  // Models travel one row at a time: no rank ever holds them all.
+  void local_models(Metrics& m) {
+    for (int i = 0; i < s_.graph.agents(); ++i) {
+      const int owner = net_.plan().owner(i);
+      std::vector<T> row;
+      if (owner == s_.transport.rank()) {
+        const auto mine = x_.row(net_.plan().slot(i));
+        row.assign(mine.begin(), mine.end());
+      }
+      if (s_.transport.size() > 1)
+        row = from_bytes<T>(broadcast(s_.transport, channel_metrics, owner, to_bytes<T>(row)));
+      const auto [f, g2] = global(row);
+      m.loss_max = i == 0 ? f : larger(f, m.loss_max);
+      m.grad_norm2_max = i == 0 ? g2 : larger(g2, m.grad_norm2_max);
+    }
+    if (s_.objective.test_samples() == 0) return;
+    std::vector<double> mine;
+    for (std::size_t i = 0; i < net_.plan().rows(); ++i) mine.push_back(accuracy(x_.row(i)));
+    double worst = 1;
+    for (const double a : all_gather_values<double>(s_.transport, channel_metrics_scalars, mine))
+      worst = std::min(worst, a);
+    m.accuracy_min = worst;
+  }
+
+  void model_at_mean(Metrics& m, std::span<const double> mean) {
+    std::vector<T> x(mean.size());
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<T>(mean[k]);
+    std::tie(m.loss_mean, m.grad_norm2_mean) = global(x);
+    if (s_.objective.test_samples() > 0) m.accuracy_mean = accuracy(x);
+  }
+
+  double accuracy(std::span<const T> x) {
+    constexpr std::size_t stretch = 1024;
+    const std::size_t samples = s_.objective.test_samples();
+    std::vector<std::size_t> right((samples + stretch - 1) / stretch);
+    s_.pool.run(right.size(), [&](std::size_t b) {
+      right[b] = s_.objective.correct(b * stretch, std::min(samples, (b + 1) * stretch), x);
+    });
+    const std::size_t all = std::accumulate(right.begin(), right.end(), std::size_t{0});
+    return static_cast<double>(all) / static_cast<double>(samples);
+  }
+
+  CpuNetwork<T>& net_;
+  const Surroundings<T>& s_;
+  Field<T>& x_;
+  double n_;
+  Field<T> local_gradients_;
+  State state_;
+};
+
+}  // namespace
+
+template <class T>
+Metrics measure(CpuNetwork<T>& net, AnyRun<T>& run) {
+  const PhaseTimer timer(net.phases().metrics);
+  run.complete();
+  Metrics m = Measuring<T>(net, run)();
+  m.iteration = net.round();
+  return m;
+}
+
+template Metrics measure<float>(CpuNetwork<float>&, AnyRun<float>&);
+template Metrics measure<double>(CpuNetwork<double>&, AnyRun<double>&);
+
+}  // namespace ticopd

@@ -1,0 +1,218 @@
+#include "ticopd/experiment/prepare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "ticopd/algorithms/registry.hpp"
+#include "ticopd/data/partition.hpp"
+#include "ticopd/data/source.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/machine.hpp"
+#include "ticopd/objectives/registry.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+// A number, or a table such as { schedule = "inverse_sqrt", c = 0.1, t0 = 10 }.
+Schedule read_schedule(const std::string& key, const json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_object() || !value.contains("schedule") || !value["schedule"].is_string())
+    throw ConfigError(fmt::format("{} = {}: allowed is a number, or a table such as "
+                                  "{{ schedule = \"inverse_sqrt\", c = 0.1, t0 = 10 }}", key, value.dump()));
+  const std::string kind = value["schedule"];
+  static constexpr std::string_view kinds[] = {"constant", "inverse_sqrt", "inverse", "step"};
+  if (std::ranges::find(kinds, kind) == std::end(kinds))
+    throw ConfigError(not_allowed(key + ".schedule", kind, kinds));
+  std::vector<std::string_view> parts{"schedule", "c"};
+  if (kind == "inverse_sqrt" || kind == "inverse") parts.push_back("t0");
+  if (kind == "step") parts.insert(parts.end(), {"factor", "every"});
+  for (const auto& [name, ignored] : value.items())
+    if (std::ranges::find(parts, name) == parts.end())
+      throw ConfigError(not_allowed(key + ": key", name, parts));
+  const auto number = [&](const char* name, double low) {
+    if (!value.contains(name) || !value[name].is_number() || !(value[name].get<double>() >= low))
+      throw ConfigError(fmt::format("{}.{}: schedule \"{}\" needs a number of at least {}", key, name, kind, low));
+    return value[name].get<double>();
+  };
+  if (kind == "inverse_sqrt") return Schedule::inverse_sqrt(number("c", 0), number("t0", 0));
+  if (kind == "inverse") return Schedule::inverse(number("c", 0), number("t0", 0));
+  if (kind == "step") return Schedule::step(number("c", 0), number("factor", 0), number("every", 1));
+  return number("c", 0);
+}
+
+AlgorithmOptions algorithm_options(const Config& config) {
+  AlgorithmOptions options;
+  for (const auto& [key, value] : config.tree()["algorithm"].items()) {
+    if (key == "name")
+      options.name = value;
+    else if (value.is_boolean())
+      options.flags[key] = value;
+    else
+      options.parameters[key] = read_schedule("algorithm." + key, value);
+  }
+  return options;
+}
+
+CodecOptions codec_options(const Config& config) {
+  CodecOptions options;
+  options.kind = config.get<std::string>("codec.kind");
+  options.bits = config.get<int>("codec.bits");
+  options.scaled = config.get<bool>("codec.scaled");
+  options.bucket = config.get<std::uint64_t>("codec.bucket");
+  if (config.has("codec.k")) options.k = config.get<std::uint64_t>("codec.k");
+  if (config.has("codec.fraction")) options.fraction = config.get<double>("codec.fraction");
+  options.unbiased = config.get<bool>("codec.unbiased");
+  return options;
+}
+
+GraphOptions graph_options(const Config& config) {
+  GraphOptions options;
+  options.kind = config.get<std::string>("graph.kind");
+  options.agents = config.get<int>("graph.agents");
+  options.rows = config.get<int>("graph.rows");
+  options.p = config.get<double>("graph.p");
+  options.radius = config.get<double>("graph.radius");
+  if (config.has("graph.path")) options.path = config.folder() / config.get<std::string>("graph.path");
+  return options;
+}
+
+ObjectiveOptions objective_options(const Config& config) {
+  ObjectiveOptions options;
+  options.objective = config.get<std::string>("problem.objective");
+  options.hidden = config.get<std::vector<int>>("problem.hidden");
+  options.activation = config.get<std::string>("problem.activation");
+  options.l2 = config.get<double>("problem.l2");
+  options.l2r = config.get<double>("problem.l2r");
+  options.weighting = config.get<std::string>("problem.weighting");
+  if (config.has("problem.init")) options.init = config.get<std::string>("problem.init");
+  return options;
+}
+
+DataOptions data_options(const Config& config, const PrepareOptions& options) {
+  DataOptions data;
+  data.data = config.get<std::string>("problem.data");
+  data.base = config.folder();
+  if (config.has("problem.test")) data.test = config.get<std::string>("problem.test");
+  data.normalize = config.get<bool>("problem.normalize");
+  data.max_samples = config.get<std::uint64_t>("problem.max_samples");
+  data.samples = config.get<std::uint64_t>("problem.samples");
+  data.features = config.get<std::uint64_t>("problem.features");
+  data.classes = config.get<int>("problem.classes");
+  data.seed = config.get<std::uint64_t>("seed");
+  data.offline = options.offline;
+  for (const ObjectiveInfo& info : objective_table())
+    if (info.name == config.get<std::string>("problem.objective"))
+      data.regression = info.labels == Labels::targets;
+  if (options.say) data.say = [say = options.say](const std::string& text) { say(text); };
+  return data;
+}
+
+// Least squares given agent by agent in A.npy and b.npy: no partition.
+template <class T>
+std::vector<Dataset<T>> stacked_shards(const std::filesystem::path& folder, int agents) {
+  const StackedRegression<T> stack = load_stacked<T>(folder);
+  if (stack.agents != static_cast<std::size_t>(agents))
+    throw ConfigError(fmt::format("graph.agents = {}, but {}/A.npy has {} agents", agents, folder.string(),
+                                  stack.agents));
+  std::vector<Dataset<T>> shards;
+  const std::size_t m = stack.samples, d = stack.features;
+  for (std::size_t i = 0; i < stack.agents; ++i) {
+    std::vector<T> a(stack.a.begin() + static_cast<std::ptrdiff_t>(i * m * d),
+                     stack.a.begin() + static_cast<std::ptrdiff_t>((i + 1) * m * d));
+    std::vector<double> b(stack.b.begin() + static_cast<std::ptrdiff_t>(i * m),
+                          stack.b.begin() + static_cast<std::ptrdiff_t>((i + 1) * m));
+    shards.emplace_back(m, d, std::move(a), std::move(b));
+  }
+  return shards;
+}
+
+template <class T>
+std::shared_ptr<const Objective<T>> load_objective(const Config& config, const PrepareOptions& options,
+                                                   int agents, std::string& name) {
+  const DataOptions data = data_options(config, options);
+  const ObjectiveOptions objective = objective_options(config);
+  if (objective.objective == "least_squares" && data.data.starts_with("npy:")) {
+    const std::filesystem::path folder = config.folder() / data.data.substr(4);
+    if (std::filesystem::exists(folder / "A.npy")) {
+      name = data.data;
+      return make_objective<T>(objective, stacked_shards<T>(folder, agents), {}, 0);
+    }
+  }
+  TrainTest<T> samples = load<T>(data);
+  name = samples.name;
+  std::vector<Dataset<T>> shards;
+  for (const auto& mine : partition(samples.train.labels(), samples.classes, agents,
+                                    parse_partition(config.get<std::string>("problem.partition")),
+                                    config.get<double>("problem.partition_alpha"), data.seed))
+    shards.push_back(samples.train.select(mine));
+  samples.train = {};
+  return make_objective<T>(objective, std::move(shards), std::move(samples.test), samples.classes);
+}
+
+void refuse_lossy_codec(const AlgorithmInfo& algorithm, const std::string& codec) {
+  if (algorithm.uncompressed && codec != "identity")
+    throw ConfigError(fmt::format(
+        "codec.kind = \"{}\": {} sends its model as it is, allowed is identity; for compressed messages "
+        "take algorithm.name = \"choco_sgd\", or \"dgd_quantized\" to see why quantising the model itself fails",
+        codec, algorithm.name));
+}
+
+}  // namespace
+
+template <class T>
+Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
+  const auto say = [&](const std::string& text) {
+    if (options.say) options.say(text);
+  };
+  const std::uint64_t seed = config.get<std::uint64_t>("seed");
+  const Weights weights = parse_weights(config.get<std::string>("graph.weights"));
+  const AlgorithmOptions chosen = algorithm_options(config);
+  refuse_lossy_codec(algorithm_info(chosen.name), config.get<std::string>("codec.kind"));
+
+  Prepared<T> p{.algorithm = {}, .setup = {.graph = make_graph(graph_options(config), seed), .objective = {}},
+                .spectrum = {}, .data = {}};
+  Setup<T>& s = p.setup;
+  s.codec = make_codec<T>(codec_options(config));
+  s.weights = weights;
+  p.spectrum = spectrum(s.graph, weights);
+  Warnings warnings;
+  p.algorithm = make_algorithm<T>(chosen, p.spectrum, warnings);
+  for (const std::string& w : warnings) say("warning: " + w);
+
+  s.seed = seed;
+  s.iterations = config.get<std::uint32_t>("iterations");
+  s.log.points = config.get<std::uint32_t>("log.points");
+  if (config.has("log.every")) s.log.every = config.get<std::uint32_t>("log.every");
+  if (config.tree()["problem"]["batch"] != "full") s.batch = config.get<std::uint64_t>("problem.batch");
+  if (config.get<std::string>("network.transport") == "threads") s.ranks = config.get<int>("network.ranks");
+  if (s.ranks > s.graph.agents())
+    throw ConfigError(fmt::format("network.ranks = {}: allowed is at most {}, the number of agents", s.ranks,
+                                  s.graph.agents()));
+  const int threads = options.threads > 0 ? options.threads : usable_cores();
+  s.threads = std::max(1, threads / s.ranks);
+  s.deadline_s = config.get<double>("network.deadline_s");
+  s.checkpoint_every_s = config.get<double>("checkpoint.every_s");
+  s.checkpoint_every = config.get<std::uint32_t>("checkpoint.every");
+
+  s.objective = load_objective<T>(config, options, s.graph.agents(), p.data);
+  return p;
+}
+
+std::string step_sizes(const Config& config) {
+  const json& table = config.tree()["algorithm"];
+  std::string text;
+  for (const ParameterInfo& p : algorithm_info(table["name"].get<std::string>()).parameters)
+    if (p.required && table.contains(p.name))
+      text += fmt::format("{}algorithm.{} (now {})", text.empty() ? "" : ", ", p.name, table[p.name].dump());
+  return text;
+}
+
+template Prepared<float> prepare<float>(const Config&, const PrepareOptions&);
+template Prepared<double> prepare<double>(const Config&, const PrepareOptions&);
+
+}  // namespace ticopd

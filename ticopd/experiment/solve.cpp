@@ -1,0 +1,236 @@
+#include "ticopd/experiment/solve.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/checkpoint.hpp"
+#include "ticopd/experiment/digest.hpp"
+#include "ticopd/transport/collective.hpp"
+#include "ticopd/transport/threads.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+json to_json(const Ledger::Agent& a) {
+  return {{"messages", a.messages}, {"payload_bytes", a.payload_bytes},
+          {"paper_bits", a.paper_bits}, {"link_bytes", a.link_bytes}};
+}
+
+Ledger::Agent ledger_agent(const json& j) {
+  Ledger::Agent a;
+  a.messages = j.at("messages");
+  a.payload_bytes = j.at("payload_bytes");
+  a.paper_bits = j.at("paper_bits");
+  a.link_bytes = j.at("link_bytes").get<std::vector<std::uint64_t>>();
+  return a;
+}
+
+// Every agent's ledger, in agent order, on every rank.
+template <class T>
+json gather_ledger(CpuNetwork<T>& net) {
+  json mine = json::array();
+  for (const Ledger::Agent& a : net.ledger().agents) mine.push_back(to_json(a));
+  const std::string text = mine.dump();
+  json all = json::array();
+  for (const Bytes& part : all_gather(net.surroundings().transport, channel_checkpoint,
+                                      to_bytes<char>(std::span(text)))) {
+    const std::vector<char> chars = from_bytes<char>(part);
+    for (auto& a : json::parse(chars.begin(), chars.end())) all.push_back(std::move(a));
+  }
+  return all;
+}
+
+// One rank's part of a run: the rounds, what is logged, what is saved.
+template <class T>
+class Loop {
+ public:
+  Loop(const RunFactory<T>& algorithm, const Setup<T>& setup, CpuNetwork<T>& net)
+      : setup_(setup), net_(net), transport_(net.surroundings().transport),
+        leader_(transport_.rank() == 0), run_(algorithm(net)) {}
+
+  void run(Solution<T>& solution) {
+    begin_ = saved_at_ = now();
+    if (setup_.resume) restore();
+    if (net_.round() == 0) log();
+    while (net_.round() < setup_.iterations) {
+      net_.begin_round(net_.round() + 1);
+      run_->step();
+      const std::uint32_t round = net_.round();
+      if (setup_.log(round, setup_.iterations)) log();
+      if (leader_ && setup_.on_round) setup_.on_round(round);
+      const Next next = decide();
+      if (next == Next::stop && round < setup_.iterations) {
+        if (leader_) solution.finished = false;
+        save();
+        break;
+      }
+      if (next != Next::go && round < setup_.iterations) save();
+    }
+    if (net_.round() == setup_.iterations) save();  // the last state, duals and surrogates included
+    run_->complete();
+    collect(solution);
+  }
+
+ private:
+  enum class Next : unsigned char { go, save, stop };
+
+  void log() {
+    Metrics m = measure(net_, *run_);
+    digest_.add(net_, run_->x());
+    m.seconds = seconds_before_ + now() - begin_;
+    if (leader_ && setup_.on_log) setup_.on_log(m);
+    if (m.iteration == 0) first_loss_ = m.loss_max;
+    const auto refuse = [&](const char* what, double value) {
+      throw Diverged(std::string("diverged: ") + what + " = " + std::to_string(value) +
+                     " after round " + std::to_string(m.iteration));
+    };
+    if (!std::isfinite(m.loss_max) || m.loss_max > 1e9 * (1 + std::abs(first_loss_)))
+      refuse("loss_max", m.loss_max);
+    if (!std::isfinite(m.grad_norm2_max)) refuse("grad_norm2_max", m.grad_norm2_max);
+    if (!std::isfinite(m.consensus)) refuse("consensus", m.consensus);
+  }
+
+  // Rank 0 decides, so that all ranks save or stop after the same round.
+  Next decide() {
+    Next next = Next::go;
+    if (leader_) {
+      const bool by_time = setup_.checkpoint_every_s > 0 && now() - saved_at_ > setup_.checkpoint_every_s;
+      const bool by_round = setup_.checkpoint_every > 0 && net_.round() % setup_.checkpoint_every == 0;
+      if (by_time || by_round) next = Next::save;
+      if (setup_.stop && setup_.stop->load()) next = Next::stop;
+    }
+    if (transport_.size() > 1) {
+      const Bytes told = broadcast(transport_, channel_control, 0, Bytes{static_cast<std::byte>(next)});
+      if (told.size() != 1) throw FormatError("a control message has a wrong length");
+      next = static_cast<Next>(told[0]);
+    }
+    return next;
+  }
+
+  void save() {
+    if (setup_.checkpoint.empty()) return;
+    if (leader_ && setup_.before_checkpoint) setup_.before_checkpoint();
+    const CheckpointNotes notes{
+        {"ticopd", "1"},
+        {"round", std::to_string(net_.round())},
+        {"config", setup_.checkpoint_config},
+        {"digest", digest_.state()},
+        {"ledger", gather_ledger(net_).dump()},
+        {"first_loss", json(first_loss_).dump()},
+        {"seconds", json(seconds_of_leader()).dump()}};
+    save_checkpoint(setup_.checkpoint, net_, *run_, notes);
+    saved_at_ = now();
+  }
+
+  // Every rank must write the same notes, so all take the time from rank 0.
+  double seconds_of_leader() {
+    const double mine = seconds_before_ + now() - begin_;
+    return from_bytes<double>(
+               broadcast(transport_, channel_control, 0, to_bytes(std::span(&mine, 1)))).at(0);
+  }
+
+  void restore() {
+    if (!std::filesystem::exists(setup_.checkpoint)) return;  // stopped before the first checkpoint
+    const std::string file = setup_.checkpoint.string();
+    try {
+      const CheckpointNotes notes = read_checkpoint_notes(setup_.checkpoint);
+      load_checkpoint(setup_.checkpoint, net_, *run_);
+      net_.begin_round(static_cast<std::uint32_t>(std::stoul(notes.at("round"))));
+      digest_ = Digest::restore(notes.at("digest"));
+      seconds_before_ = json::parse(notes.at("seconds")).get<double>();
+      first_loss_ = json::parse(notes.at("first_loss")).get<double>();
+      const json ledger = json::parse(notes.at("ledger"));
+      for (std::size_t row = 0; row < net_.plan().rows(); ++row)
+        net_.ledger().agents[row] = ledger_agent(ledger.at(static_cast<std::size_t>(net_.plan().agent(row))));
+    } catch (const std::logic_error&) {  // a note is missing or not a number
+      throw FormatError(file + ": its notes are damaged");
+    } catch (const json::exception&) {
+      throw FormatError(file + ": its notes are damaged");
+    }
+  }
+
+  void collect(Solution<T>& solution) {
+    const json ledger = gather_ledger(net_);
+    const auto& x = run_->x();
+    for (std::size_t row = 0; row < net_.plan().rows(); ++row)
+      std::ranges::copy(x.row(row), solution.x.row(static_cast<std::size_t>(net_.plan().agent(row))).begin());
+    if (!leader_) return;
+    for (const json& a : ledger) solution.ledger.push_back(ledger_agent(a));
+    solution.rounds = net_.round();
+    solution.digest = digest_.hex();
+    solution.phases = net_.phases();
+    solution.seconds = seconds_before_ + now() - begin_;
+  }
+
+  const Setup<T>& setup_;
+  CpuNetwork<T>& net_;
+  Transport& transport_;
+  bool leader_;
+  std::unique_ptr<AnyRun<T>> run_;
+  Digest digest_;
+  double begin_ = 0, saved_at_ = 0, seconds_before_ = 0, first_loss_ = 0;
+};
+
+template <class T>
+void run_rank(const RunFactory<T>& algorithm, const Setup<T>& setup, Transport& transport,
+              Solution<T>& solution) {
+  Pool pool(setup.threads);
+  CpuNetwork<T> net({.graph = setup.graph, .objective = *setup.objective, .codec = *setup.codec,
+                     .transport = transport, .pool = pool, .weights = setup.weights,
+                     .seed = setup.seed, .batch = setup.batch});
+  Loop<T>(algorithm, setup, net).run(solution);
+}
+
+}  // namespace
+
+template <class T>
+Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) {
+  Solution<T> solution;
+  solution.x = Field<T>(static_cast<std::size_t>(setup.graph.agents()), setup.objective->dimension());
+  if (setup.ranks == 1) {
+    Alone alone;
+    run_rank(algorithm, setup, alone, solution);
+    return solution;
+  }
+  ThreadRanks ranks(setup.ranks, setup.deadline_s);
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(setup.ranks));
+  std::vector<std::thread> threads;
+  for (int r = 0; r < setup.ranks; ++r)
+    threads.emplace_back([&, r] {
+      const auto at = static_cast<std::size_t>(r);
+      try {
+        // Ranks write disjoint rows of one x; the rest of a solution is rank 0's.
+        run_rank(algorithm, setup, ranks.rank(r), solution);
+      } catch (const std::exception& e) {
+        errors[at] = std::current_exception();
+        ranks.abandon(r, e.what());
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  // The rank that failed first tells why; the others only lost it.
+  std::exception_ptr lost;
+  for (const std::exception_ptr& error : errors) {
+    if (!error) continue;
+    try {
+      std::rethrow_exception(error);
+    } catch (const Interrupted&) {
+      if (!lost) lost = error;
+    }
+  }
+  if (lost) std::rethrow_exception(lost);
+  return solution;
+}
+
+template Solution<float> solve<float>(const RunFactory<float>&, const Setup<float>&);
+template Solution<double> solve<double>(const RunFactory<double>&, const Setup<double>&);
+
+}  // namespace ticopd

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ticopd/algorithms/parameter.hpp"
+#include "ticopd/algorithms/run.hpp"
+#include "ticopd/codecs/codec.hpp"
+#include "ticopd/experiment/log_rounds.hpp"
+#include "ticopd/experiment/metrics.hpp"
+#include "ticopd/graph/graph.hpp"
+#include "ticopd/graph/mixing.hpp"
+#include "ticopd/objectives/objective.hpp"
+
+namespace ticopd {
+
+// A run to be made. Graph and objective are needed; the rest has defaults.
+template <class T>
+struct Setup {
+  Graph graph;
+  std::shared_ptr<const Objective<T>> objective;
+  std::shared_ptr<const Codec<T>> codec = make_codec<T>({});  // identity
+  Weights weights = Weights::metropolis;
+  std::uint64_t seed = 1;
+  std::size_t batch = 0;  // samples per gradient; 0: all
+  std::uint32_t iterations = 1000;
+  LogRounds log = {};
+
+  int threads = 1;         // of each rank
+  int ranks = 1;           // processes to simulate, as threads with real frames between them
+  double deadline_s = 60;  // how long a rank waits for another
+
+  std::function<void(const Metrics&)> on_log = {};         // after each logged round
+  std::function<void(std::uint32_t round)> on_round = {};  // after each round
+
+  // Where to save the state, how often, and what to save with it; empty: never.
+  std::filesystem::path checkpoint = {};
+  double checkpoint_every_s = 0;
+  std::uint32_t checkpoint_every = 0;  // rounds
+  std::string checkpoint_config = {};
+  bool resume = false;
+  std::function<void()> before_checkpoint = {};
+  const std::atomic<bool>* stop = nullptr;  // set from outside: finish the round, save, return
+};
+
+template <class T>
+struct Solution {
+  bool finished = true;  // false: stopped from outside, saved where a checkpoint was asked for
+  std::uint32_t rounds = 0;
+  Field<T> x;                          // the agents' models, one row each
+  std::string digest;                  // equal for equal config and seed, however it was run
+  std::vector<Ledger::Agent> ledger;   // bytes sent, by agent
+  Phases phases;                       // seconds by phase, of rank 0
+  double seconds = 0;                  // wall time, earlier parts of a resumed run included
+};
+
+// Runs it. Throws Diverged, Interrupted (a rank was lost), ConfigError, FormatError, DiskError.
+template <class T>
+Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup);
+
+extern template Solution<float> solve<float>(const RunFactory<float>&, const Setup<float>&);
+extern template Solution<double> solve<double>(const RunFactory<double>&, const Setup<double>&);
+
+// solve(TiCoPD{.alpha = 0.1, .theta = 2, .eta = 0.4}, setup)
+template <class Algorithm, class T>
+  requires requires { Algorithm::parameters(); }
+Solution<T> solve(Algorithm algorithm, const Setup<T>& setup) {
+  Warnings warnings;
+  if constexpr (requires { algorithm.resolve(Spectrum{}, warnings); })
+    algorithm.resolve(spectrum(setup.graph, setup.weights), warnings);
+  return solve(run_factory<T>(algorithm), setup);
+}
+
+}  // namespace ticopd
