@@ -1,0 +1,42 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ticopd::app {
+
+// What a command does when it was the one typed; returns the exit code.
+using Action = std::function<int()>;
+
+// Each adds its command to the app and sets `action` when it is chosen.
+void add_run(CLI::App& app, Action& action);
+void add_list(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
+void add_data(CLI::App& app, Action& action);
+void add_demo(CLI::App& app, Action& action);
+
+// Set by the first Ctrl-C or SIGTERM; the second one ends the program as usual.
+const std::atomic<bool>& stop_requested();
+
+// Options that several commands share.
+struct RunFlags {
+  std::vector<std::string> set;
+  std::filesystem::path out;
+  int threads = 0;
+  std::string device = "cpu";
+  bool resume = false;
+  bool offline = false;
+  bool quiet = false;
+  bool json = false;
+};
+void add_run_flags(CLI::App& command, RunFlags& flags);
+void refuse_missing_device(const RunFlags& flags);  // UnavailableError, before any data is read
+
+// runs/NAME-TIME, with a number behind it if that is taken.
+std::filesystem::path default_folder(const std::string& name);
+
+}  // namespace ticopd::app

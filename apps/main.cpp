@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include "apps/commands.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/machine.hpp"
+
+namespace ticopd::app {
+namespace {
+
+std::atomic<bool> stop{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler stores to it");
+
+extern "C" void on_signal(int signal) {
+  stop.store(true);
+  std::signal(signal, SIG_DFL);
+}
+
+int complain(int code, const std::string& what) {
+  fmt::print(stderr, "ticopd: {}\n", what);
+  return code;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Decentralized optimization with compressed messages: agents hold private data, talk only to "
+               "neighbours, and agree on one model.");
+  app.name("ticopd");
+  app.set_version_flag("--version", std::string("ticopd ") + version);
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  ticopd demo                                  see it train ten agents\n"
+      "  ticopd run experiments/mnist_ring10.toml     one experiment\n"
+      "  ticopd list algorithms                       what there is\n"
+      "Exit codes: 0 fine, 64 usage, 65 bad data, 69 unavailable, 70 internal, 74 disk,\n"
+      "  75 interrupted after saving (--resume goes on), 76 diverged, 78 config");
+  Action action;
+  add_run(app, action);
+  add_list(app, action);
+  add_verify(app, action);
+  add_data(app, action);
+  add_demo(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 64;
+  }
+  return action();
+}
+
+}  // namespace
+
+const std::atomic<bool>& stop_requested() { return stop; }
+
+}  // namespace ticopd::app
+
+int main(int argc, char** argv) {
+  using namespace ticopd::app;
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error, not a death
+  try {
+    return run(argc, argv);
+  } catch (const ticopd::Error& e) {
+    return complain(e.exit_code(), e.what());
+  } catch (const std::bad_alloc&) {
+    return complain(70, "not enough memory for this experiment");
+  } catch (const std::exception& e) {
+    return complain(70, fmt::format("internal error, please report it: {}", e.what()));
+  }
+}

@@ -1,0 +1,90 @@
+#include "apps/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace ticopd::app {
+
+std::string duration(double seconds) {
+  const long s = std::lround(std::max(0.0, seconds));
+  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return fmt::format("{}:{:02}", s / 60, s % 60);
+}
+
+std::string bits(double bits) {
+  if (bits < 1e6) return fmt::format("{:.1f} kbit", bits / 1e3);
+  if (bits < 1e9) return fmt::format("{:.1f} Mbit", bits / 1e6);
+  return fmt::format("{:.2f} Gbit", bits / 1e9);
+}
+
+Progress::Progress(std::string label, std::uint32_t iterations, bool quiet)
+    : label_(std::move(label)), iterations_(iterations), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1),
+      begin_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() { clear(); }
+
+void Progress::clear() {
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+void Progress::say(const std::string& text) {
+  if (quiet_) return;
+  clear();
+  fmt::print(stderr, "{}\n", text);
+}
+
+void Progress::logged(const Metrics& m) {
+  last_ = m;
+  any_ = true;
+  round_ = m.iteration;
+  draw();
+}
+
+void Progress::round(std::uint32_t round) {
+  round_ = round;
+  draw();
+}
+
+void Progress::draw() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!started_) {  // after the data is there: the ETA is about rounds
+    started_ = true;
+    begin_ = now;
+    first_round_ = round_;
+  }
+  const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::seconds(10);
+  if (quiet_ || !any_ || now - drawn_at_ < pause) return;
+  drawn_at_ = now;
+  const double spent = std::chrono::duration<double>(now - begin_).count();
+  const double done = static_cast<double>(round_ - first_round_);
+  const std::string left =
+      done > 0 ? duration(spent / done * static_cast<double>(iterations_ - round_)) : std::string("?");
+  std::string line = fmt::format("{}  {}/{}  loss {:.4g}", label_, round_, iterations_, last_.loss_max);
+  if (last_.accuracy_min) line += fmt::format("  accuracy {:.3f}", *last_.accuracy_min);
+  line += fmt::format("  sent {}  ETA {}", bits(last_.bits_payload), left);
+  if (!terminal_) {
+    fmt::print(stderr, "{}\n", line);
+    return;
+  }
+  winsize size{};
+  const std::size_t width =
+      ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1u : 79u;
+  constexpr std::size_t bar = 20;
+  if (line.size() + bar + 4 <= width) {
+    const auto full = static_cast<std::size_t>(static_cast<double>(bar) * round_ / iterations_);
+    line += "  [" + std::string(full, '#') + std::string(bar - full, '.') + "]";
+  }
+  fmt::print(stderr, "\r\033[K{}", line.substr(0, width));
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+}  // namespace ticopd::app

@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.hpp"
+#include "apps/progress.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/experiment.hpp"
+
+namespace ticopd::app {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+void add_run_flags(CLI::App& command, RunFlags& flags) {
+  command.add_option("--set", flags.set, "Override a key of the config: --set graph.agents=20 (repeatable)")
+      ->type_name("KEY=VALUE")->expected(1)->take_all();
+  command.add_option("--out", flags.out, "Folder for the results; default runs/NAME-TIME")->type_name("DIR");
+  command.add_option("--threads", flags.threads, "Threads; default: every core this process may use")
+      ->check(CLI::Range(1, 4096));
+  command.add_option("--device", flags.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+  command.add_flag("--resume", flags.resume, "Go on with the run in --out");
+  command.add_flag("--offline", flags.offline, "Never fetch data");
+  command.add_flag("--quiet", flags.quiet, "No progress");
+  command.add_flag("--json", flags.json, "The summary as JSON on standard output");
+}
+
+void refuse_missing_device(const RunFlags& flags) {
+  if (flags.device == "cuda")
+    throw UnavailableError("--device cuda: this build has no CUDA part; run with --device cpu");
+}
+
+fs::path default_folder(const std::string& name) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  char time[32];
+  std::strftime(time, sizeof time, "%Y%m%d-%H%M%S", &parts);
+  const fs::path base = fs::path("runs") / fmt::format("{}-{}", name, time);
+  fs::path folder = base;
+  for (int i = 2; fs::exists(folder); ++i) folder = fmt::format("{}-{}", base.string(), i);
+  return folder;
+}
+
+namespace {
+
+void print_summary(const json& summary, const fs::path& folder, const std::optional<Metrics>& last) {
+  fmt::print("{} after {} rounds in {}: {}\n", summary["status"].get<std::string>(),
+             summary["iterations"].get<std::uint32_t>(), duration(summary["seconds"]["total"]), folder.string());
+  if (last) {
+    fmt::print("  loss {:.4g}  squared gradient {:.3g}  consensus {:.3g}", last->loss_max, last->grad_norm2_max,
+               last->consensus);
+    if (last->accuracy_min) fmt::print("  worst accuracy {:.4f}", *last->accuracy_min);
+    fmt::print("\n  sent {} per agent ({} by the paper's count)\n", bits(last->bits_payload), bits(last->bits_paper));
+  }
+  fmt::print("  digest {}\n", summary["digest"].get<std::string>());
+}
+
+int run_one(const fs::path& file, const RunFlags& flags) {
+  refuse_missing_device(flags);
+  if (flags.resume && flags.out.empty())
+    throw UsageError("--resume needs --out DIR, the folder of the run to go on with");
+  const Config config = Config::read(file, flags.set);
+  const auto name = config.get<std::string>("name");
+  Progress progress(name, config.get<std::uint32_t>("iterations"), flags.quiet);
+  std::optional<Metrics> last;
+  RunOptions options;
+  options.prepare = {flags.threads, flags.offline, [&](const std::string& text) { progress.say(text); }};
+  options.out = flags.out.empty() ? default_folder(name) : flags.out;
+  options.resume = flags.resume;
+  options.stop = &stop_requested();
+  options.on_log = [&](const Metrics& m) { progress.logged(m), last = m; };
+  options.on_round = [&](std::uint32_t round) { progress.round(round); };
+  const json summary = run_experiment(config, options);
+  progress.clear();
+  if (flags.json)
+    fmt::print("{}\n", summary.dump(2));
+  else
+    print_summary(summary, options.out, last);
+  if (summary["status"] == "interrupted")
+    throw Interrupted(fmt::format("interrupted; all is saved, go on with: ticopd run {} --resume --out {}",
+                                  file.string(), options.out.string()));
+  return 0;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("run", "Run one experiment");
+  auto* file = new fs::path;  // lives as long as the program, as CLI11 wants
+  auto* flags = new RunFlags;
+  command->add_option("FILE", *file, "The experiment, a TOML file")->required();
+  add_run_flags(*command, *flags);
+  command->footer(
+      "Examples:\n"
+      "  ticopd run experiments/mnist_ring10.toml\n"
+      "  ticopd run experiments/mnist_ring10.toml --set codec.bits=4 --set iterations=500 --out runs/four\n"
+      "  ticopd run experiments/mnist_ring10.toml --out runs/four --resume\n"
+      "The keys and their defaults: docs/configuration.md");
+  command->callback([=, &action] { action = [=] { return run_one(*file, *flags); }; });
+}
+
+}  // namespace ticopd::app
