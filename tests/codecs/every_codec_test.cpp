@@ -1,0 +1,177 @@
+// What every codec owes, whatever its kind.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "rows.hpp"
+
+namespace ticopd::testing {
+namespace {
+
+template <class T>
+class EveryCodec : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(EveryCodec, Scalars);
+
+std::vector<std::size_t> sizes() {
+  std::vector<std::size_t> all;
+  for (std::size_t d = 0; d <= 130; ++d) all.push_back(d);
+  Generator random(Noise{5, 0, 0, stream_synthetic});
+  for (int i = 0; i < 4; ++i) all.push_back(131 + random.below(3000));
+  return all;
+}
+
+TYPED_TEST(EveryCodec, RoundTripsEverySize) {
+  using T = TypeParam;
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    for (const std::size_t d : sizes()) {
+      const Noise message{9, static_cast<std::uint32_t>(d), 4, 1};
+      const std::vector<T> v = random_row<T>(d);
+      const Bytes payload = encoded(*codec, v, message);
+      ASSERT_EQ(payload.size(), codec->payload_bytes(d)) << name(o) << " d " << d;
+      const std::vector<T> q = decoded(*codec, payload, message, d);
+      for (std::size_t k = 0; k < d; ++k) {
+        ASSERT_TRUE(std::isfinite(q[k]));
+        ASSERT_TRUE(q[k] == 0 || std::signbit(q[k]) == std::signbit(v[k])) << name(o) << " d " << d;
+      }
+      ASSERT_EQ(encoded(*codec, v, message), payload) << "the same row and message, other bytes";
+      ASSERT_TRUE(!codec->lossless() || q == v) << name(o);
+    }
+  }
+}
+
+TYPED_TEST(EveryCodec, CarriesAZeroRowAsZeros) {
+  using T = TypeParam;
+  for (const CodecOptions& o : every_codec())
+    for (const std::size_t d : {1, 2, 63, 64, 65, 129}) {
+      const auto codec = make_codec<T>(o);
+      const std::vector<T> zero(d, T{0});
+      const Bytes payload = encoded(*codec, zero, Noise{});
+      ASSERT_EQ(decoded(*codec, payload, Noise{}, d), zero) << name(o) << " d " << d;
+    }
+}
+
+TYPED_TEST(EveryCodec, RefusesToSendWhatIsNotFinite) {
+  using T = TypeParam;
+  const T inf = std::numeric_limits<T>::infinity();
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    for (const T bad : {inf, -inf, nan, -nan})
+      for (const std::size_t at : {0, 17, 69}) {
+        std::vector<T> v = random_row<T>(70);
+        v[at] = bad;
+        Bytes out;
+        ASSERT_FALSE(codec->encode(v, Noise{}, out)) << name(o) << " at " << at << ": " << bad;
+      }
+  }
+}
+
+TYPED_TEST(EveryCodec, CarriesDenormalsAndLargeNumbersWithoutLeavingTheNumbers) {
+  using T = TypeParam;
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    for (const double size : {1e-44, 1e-40, 1e-38, 5e-20, 1e-19, 1e19, 1e30, 3e36}) {
+      std::vector<T> v = random_row<T>(131);
+      double largest = 0;
+      for (const T x : v) largest = std::max(largest, std::abs(static_cast<double>(x)));
+      for (T& x : v) x = static_cast<T>(static_cast<double>(x) / largest * size);
+      const Noise message{3, 1, 0, 0};
+      const auto q = decoded(*codec, encoded(*codec, v, message), message, v.size());
+      // No coordinate grows beyond the norm (times d / k where rand_k is unbiased).
+      for (const T x : q) ASSERT_LE(std::abs(static_cast<double>(x)), 60 * size) << name(o);
+    }
+  }
+}
+
+// A sender applies what it sent: a payload it could make but not read would stop the run.
+TYPED_TEST(EveryCodec, ReadsEveryPayloadItMakesUpToTheLargestNumbers) {
+  using T = TypeParam;
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    for (const T size : {T{0x1p120}, T{0x1p126}, T{0x1.8p126}, T{0x1p127}, T{0x1.fffffep127},
+                         std::numeric_limits<T>::max() / 2, std::numeric_limits<T>::max()})
+      for (const std::size_t d : {1, 2, 9, 70})
+        for (std::uint32_t round = 0; round < 20; ++round) {
+          const Noise message{6, round, 0, 0};
+          std::vector<T> v(d, size), q(d);
+          if (d > 1) v[1] = -size / 2;
+          Bytes out;
+          if (!codec->encode(v, message, out)) continue;
+          ASSERT_TRUE(codec->decode(out, message, q)) << name(o) << " d " << d << " " << size;
+          for (const T x : q) ASSERT_TRUE(std::isfinite(x)) << name(o) << " d " << d << " " << size;
+        }
+  }
+}
+
+TYPED_TEST(EveryCodec, RefusesEveryOtherLength) {
+  using T = TypeParam;
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    for (const std::size_t d : {0, 1, 5, 64, 67}) {
+      const Bytes payload = encoded(*codec, random_row<T>(d), Noise{});
+      std::vector<T> q(d);
+      for (std::size_t length = 0; length < payload.size(); ++length)
+        ASSERT_FALSE(codec->decode(std::span(payload).first(length), Noise{}, q)) << name(o);
+      Bytes longer = payload;
+      for (int extra = 0; extra < 9; ++extra) {
+        longer.push_back(std::byte{0});
+        ASSERT_FALSE(codec->decode(longer, Noise{}, q)) << name(o);
+      }
+    }
+  }
+}
+
+TYPED_TEST(EveryCodec, RefusesRandomBytesOrDecodesThemWithinBounds) {
+  using T = TypeParam;
+  Generator random(Noise{11, 0, 0, stream_synthetic});
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    for (int trial = 0; trial < 150; ++trial) {
+      const std::size_t d = random.below(140);
+      const bool right = trial % 3 != 0;
+      const Bytes in = random_bytes(right ? codec->payload_bytes(d) : random.below(400), random);
+      // Where the sanitizers are off, guards at both ends notice a write outside.
+      std::vector<T> row(d + 32, T{5});
+      const std::span<T> q = std::span(row).subspan(16, d);
+      if (codec->decode(in, Noise{1, 2, 3, 0}, q)) {
+        ASSERT_EQ(in.size(), codec->payload_bytes(d));
+        for (const T x : q) ASSERT_TRUE(std::isfinite(x)) << name(o);
+      }
+      for (std::size_t i = 0; i < 16; ++i)
+        ASSERT_TRUE(row[i] == T{5} && row[16 + d + i] == T{5}) << name(o);
+    }
+  }
+}
+
+// E||Q(v) - v||^2 <= (1 - delta)^2 ||v||^2, the mean over rounds in place of the expectation.
+TYPED_TEST(EveryCodec, ContractsAtLeastAsMuchAsItSays) {
+  using T = TypeParam;
+  const std::size_t d = 50;
+  const std::uint32_t rounds = 400;
+  std::vector<std::vector<T>> rows{random_row<T>(d, 1), random_row<T>(d, 2),
+                                   std::vector<T>(d, T(0.3)), std::vector<T>(d, T{0})};
+  rows.back()[7] = T{-2};
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    const auto delta = codec->contraction(d);
+    if (!delta) continue;
+    ASSERT_GT(*delta, 0) << name(o);
+    ASSERT_LE(*delta, 1) << name(o);
+    for (const auto& v : rows) {
+      double error = 0;
+      for (std::uint32_t round = 0; round < rounds; ++round) {
+        const Noise message{21, round, 0, 0};
+        error += distance2(decoded(*codec, encoded(*codec, v, message), message, d), v) / rounds;
+      }
+      // rand_k meets its bound with equality, so the mean lies on both sides of it.
+      const double slack = o.kind == "rand_k" ? 1.25 : 1.02;
+      const double bound = (1 - *delta) * (1 - *delta) * norm2<T>(v);
+      ASSERT_LE(error, slack * bound + 1e-12 * norm2<T>(v)) << name(o);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ticopd::testing

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstring>
+
+#include "ticopd/codecs/codec.hpp"
+#include "ticopd/codecs/values.hpp"
+
+namespace ticopd {
+
+// The row itself.
+template <class T>
+class Identity final : public Codec<T> {
+ public:
+  explicit Identity(const CodecOptions&) {}
+
+  bool encode(std::span<const T> v, const Noise&, Bytes& out) const override {
+    const auto bytes = std::as_bytes(v);
+    out.assign(bytes.begin(), bytes.end());
+    return all_finite(v);
+  }
+
+  bool decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const override {
+    if (in.size() != payload_bytes(q.size())) return false;
+    if (!q.empty()) std::memcpy(q.data(), in.data(), in.size());
+    return all_finite(std::span<const T>(q));
+  }
+
+  std::size_t payload_bytes(std::size_t d) const override { return d * sizeof(T); }
+  double paper_bits(std::size_t d) const override { return 32.0 * static_cast<double>(d); }
+  std::optional<double> contraction(std::size_t) const override { return 1.0; }
+  bool lossless() const override { return true; }
+};
+
+}  // namespace ticopd

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+
+#include "ticopd/codecs/codec.hpp"
+
+namespace ticopd {
+
+// How many of d coordinates top_k and rand_k keep: `k`, or a fraction of d, at least one and never
+// more than there are.
+class SubsetSize {
+ public:
+  explicit SubsetSize(const CodecOptions& options);  // ConfigError unless one of the two is given
+
+  std::size_t of(std::size_t d) const;
+  double contraction(std::size_t d) const;  // both lose at most the share 1 - k / d of ||v||^2
+
+ private:
+  std::size_t k_;
+  double fraction_;  // 0: k_ was given
+};
+
+}  // namespace ticopd
