@@ -1,0 +1,56 @@
+// Bare payloads: byte 0 chooses codec and scalar, bytes 1 and 2 the size d, byte 3 the options, the
+// rest is the payload. A decoder refuses it or fills the row with finite numbers, and nothing else.
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "ticopd/codecs/codec.hpp"
+
+namespace {
+
+using namespace ticopd;
+
+CodecOptions options_from(std::uint8_t kind, std::uint8_t choice) {
+  const auto table = codec_table();
+  CodecOptions o;
+  o.kind = table[kind % table.size()].kind;
+  o.bits = 1 + choice % 16;
+  o.scaled = (choice & 16) != 0;
+  o.unbiased = (choice & 16) != 0;
+  o.bucket = (choice & 32) != 0 ? 1 + choice / 8 : 0;
+  if ((choice & 64) != 0)
+    o.k = 1 + choice % 32;
+  else
+    o.fraction = (1 + choice % 64) / 64.0;
+  return o;
+}
+
+template <class T>
+void decode(const CodecOptions& o, std::size_t d, std::span<const std::byte> payload) {
+  const auto codec = make_codec<T>(o);
+  const Noise message{1, 2, 3, 0};
+  std::vector<T> q(d);
+  if (!codec->decode(payload, message, q)) return;
+  if (payload.size() != codec->payload_bytes(d)) std::abort();
+  for (const T x : q)
+    if (!std::isfinite(x)) std::abort();
+  // What was decoded is a row like any other: it is too large to travel, or its bytes are readable.
+  Bytes again;
+  if (!codec->encode(q, message, again)) return;
+  if (again.size() != payload.size() || !codec->decode(again, message, q)) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 4) return 0;
+  const CodecOptions o = options_from(data[0] >> 1, data[3]);
+  const std::size_t d = (data[1] | data[2] << 8) % 1025;
+  const auto payload = std::as_bytes(std::span(data + 4, size - 4));
+  if ((data[0] & 1) != 0)
+    decode<double>(o, d, payload);
+  else
+    decode<float>(o, d, payload);
+  return 0;
+}
