@@ -122,10 +122,14 @@ void CpuNetwork<T>::map(const F& formula, Operands&&... operands) {
     for (std::size_t first = t % cuts * task_cols; first < end; first += map_chunk) {
       const std::size_t count = std::min(map_chunk, end - first);
       const auto sweep = [&](auto... p) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
 #pragma GCC ivdep
+#endif
         for (std::size_t k = 0; k < count; ++k) formula(p[k]...);
       };
-      sweep(chunk(operands, row, first, count)...);
+      sweep(chunk_of(operands, row, first, count)...);
     }
   };
   if (plan_.rows() * cols < 4 * task_cols)  // waking threads would cost more than it gains

@@ -62,19 +62,19 @@ struct Constant {
 };
 
 template <class T>
-T* chunk(Field<T>& f, std::size_t row, std::size_t first, std::size_t) {
+T* chunk_of(Field<T>& f, std::size_t row, std::size_t first, std::size_t) {
   return f.row(row).data() + first;
 }
 template <class T>
-const T* chunk(const Field<T>& f, std::size_t row, std::size_t first, std::size_t) {
+const T* chunk_of(const Field<T>& f, std::size_t row, std::size_t first, std::size_t) {
   return f.row(row).data() + first;
 }
 template <class T>
-MixtureChunk<T> chunk(const Mixture<T>& m, std::size_t row, std::size_t first, std::size_t count) {
+MixtureChunk<T> chunk_of(const Mixture<T>& m, std::size_t row, std::size_t first, std::size_t count) {
   return {m, row, first, count};
 }
 template <class T>
-Constant<T> chunk(const PerAgent<T>& p, std::size_t row, std::size_t, std::size_t) {
+Constant<T> chunk_of(const PerAgent<T>& p, std::size_t row, std::size_t, std::size_t) {
   return {(*p.values)[row]};
 }
 
