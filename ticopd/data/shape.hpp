@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+
+namespace ticopd {
+
+// The number of items a header claims, or nothing where the product does not fit: readers compare
+// it with the bytes that are really there before they allocate.
+inline std::optional<std::size_t> items(std::span<const std::size_t> shape) {
+  std::size_t product = 1;
+  bool empty = false;
+  for (const std::size_t extent : shape) {
+    if (extent == 0)
+      empty = true;
+    else if (product > std::numeric_limits<std::size_t>::max() / extent)
+      return std::nullopt;
+    else
+      product *= extent;
+  }
+  return empty ? 0 : product;
+}
+
+}  // namespace ticopd

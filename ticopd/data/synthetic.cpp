@@ -1,0 +1,108 @@
+#include "ticopd/data/synthetic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ticopd/error.hpp"
+#include "ticopd/network/noise.hpp"
+
+namespace ticopd {
+namespace {
+
+// Who draws inside stream_synthetic: the parameters once, then a generator for each sample.
+enum Part : std::uint32_t { part_means = 1, part_classes, part_weights, part_regression };
+
+constexpr std::size_t max_values = std::size_t{1} << 33;
+
+void check(std::size_t samples, std::size_t features) {
+  if (samples < 1 || samples > std::numeric_limits<std::uint32_t>::max() / 2)
+    throw ConfigError(fmt::format("problem.samples = {}: allowed are 1 ... 2^31", samples));
+  if (features < 1 || features > max_values / samples)
+    throw ConfigError(
+        fmt::format("problem.features = {}: allowed are 1 up to 2^33 / problem.samples", features));
+}
+
+std::vector<double> class_means(std::size_t classes, std::size_t features, std::uint64_t seed) {
+  std::vector<double> means(classes * features);
+  Generator random(Noise{seed, 0, part_means, stream_synthetic});
+  for (double& m : means) m = random.normal();
+  double nearest = std::numeric_limits<double>::infinity();
+  for (std::size_t a = 0; a < classes; ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      double distance = 0;
+      for (std::size_t k = 0; k < features; ++k) {
+        const double difference = means[a * features + k] - means[b * features + k];
+        distance += difference * difference;
+      }
+      nearest = std::min(nearest, distance);
+    }
+  for (double& m : means) m *= 6 / std::sqrt(nearest);
+  return means;
+}
+
+template <class T>
+T rounded(double value) {
+  return static_cast<T>(static_cast<float>(value));
+}
+
+// Samples [first, first + count), each filled by fill(sample, its own generator, row) -> label.
+template <class T, class Fill>
+Dataset<T> generate(std::size_t first, std::size_t count, std::size_t features, std::uint64_t seed,
+                    Part part, Fill fill) {
+  std::vector<T> x(count * features);
+  std::vector<double> labels(count);
+  for (std::size_t s = 0; s < count; ++s) {
+    Generator random(Noise{seed, static_cast<std::uint32_t>(first + s), part, stream_synthetic});
+    labels[s] = fill(first + s, random, x.data() + s * features);
+  }
+  return Dataset<T>(count, features, std::move(x), std::move(labels));
+}
+
+}  // namespace
+
+template <class T>
+TrainTest<T> synthetic_classes(std::size_t samples, std::size_t features, int classes,
+                               std::uint64_t seed) {
+  check(samples, features);
+  if (classes < 2 || classes > 10000)
+    throw ConfigError(fmt::format("problem.classes = {}: allowed are 2 ... 10000", classes));
+  const auto c = static_cast<std::size_t>(classes);
+  const std::vector<double> means = class_means(c, features, seed);
+  const auto fill = [&](std::size_t sample, Generator& random, T* row) {
+    const std::size_t label = sample % c;
+    for (std::size_t k = 0; k < features; ++k)
+      row[k] = rounded<T>(means[label * features + k] + random.normal());
+    return static_cast<double>(label);
+  };
+  return {generate<T>(0, samples, features, seed, part_classes, fill),
+          generate<T>(samples, samples / 5, features, seed, part_classes, fill), classes,
+          "synthetic"};
+}
+
+template <class T>
+TrainTest<T> synthetic_regression(std::size_t samples, std::size_t features, std::uint64_t seed) {
+  check(samples, features);
+  std::vector<double> weights(features);
+  Generator random_weights(Noise{seed, 0, part_weights, stream_synthetic});
+  for (double& w : weights) w = random_weights.normal() / std::sqrt(static_cast<double>(features));
+  const auto fill = [&](std::size_t, Generator& random, T* row) {
+    double target = 0;
+    for (std::size_t k = 0; k < features; ++k) {
+      row[k] = rounded<T>(random.normal());
+      target += weights[k] * static_cast<double>(row[k]);
+    }
+    return static_cast<double>(rounded<T>(target + 0.1 * random.normal()));
+  };
+  return {generate<T>(0, samples, features, seed, part_regression, fill),
+          generate<T>(samples, samples / 5, features, seed, part_regression, fill), 0, "synthetic"};
+}
+
+template TrainTest<float> synthetic_classes(std::size_t, std::size_t, int, std::uint64_t);
+template TrainTest<double> synthetic_classes(std::size_t, std::size_t, int, std::uint64_t);
+template TrainTest<float> synthetic_regression(std::size_t, std::size_t, std::uint64_t);
+template TrainTest<double> synthetic_regression(std::size_t, std::size_t, std::uint64_t);
+
+}  // namespace ticopd
