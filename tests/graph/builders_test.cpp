@@ -94,9 +94,9 @@ TEST(Builders, AreSymmetricForEverySizeAndKind) {
 }
 
 TEST(Grid, TakesTheSquarestRowsOrTheOnesGiven) {
-  EXPECT_EQ(grid(12).edges(), 17u);     // 3 x 4
-  EXPECT_EQ(grid(12, 2).edges(), 16u);  // 2 x 6
-  EXPECT_EQ(grid(7).edges(), 6u);       // prime: a path
+  EXPECT_EQ(grid(12).edges(), 17u);      // 3 x 4
+  EXPECT_EQ(grid(12, 2).edges(), 16u);   // 2 x 6
+  EXPECT_EQ(grid(7).edges(), 6u);        // prime: a path
   EXPECT_EQ(torus(12, 1).edges(), 12u);  // a ring
   const std::string message = message_of<ConfigError>([] { grid(10, 3); });
   EXPECT_TRUE(has(message, "graph.rows = 3")) << message;
@@ -178,7 +178,8 @@ TEST(MakeGraph, SuggestsTheNearestKind) {
   GraphOptions o;
   o.kind = "rign";
   const std::string message = message_of<ConfigError>([&] { make_graph(o, 1); });
-  EXPECT_TRUE(has(message, "graph.kind = \"rign\"") && has(message, "did you mean \"ring\"")) << message;
+  EXPECT_TRUE(has(message, "graph.kind = \"rign\"") && has(message, "did you mean \"ring\""))
+      << message;
   o.kind = "file";
   EXPECT_TRUE(has(message_of<ConfigError>([&] { make_graph(o, 1); }), "graph.path"));
 }

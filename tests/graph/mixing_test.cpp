@@ -20,8 +20,8 @@ double entry(const Mixing& m, int i, int j) {
 }
 
 std::vector<Graph> some_graphs() {
-  std::vector<Graph> all{ring(1), ring(2), ring(10), path(7), star(9), complete(6), grid(12), torus(16),
-                         hypercube(16), exponential(11)};
+  std::vector<Graph> all{ring(1),     ring(2),  ring(10),  path(7),       star(9),
+                         complete(6), grid(12), torus(16), hypercube(16), exponential(11)};
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
     all.push_back(erdos_renyi(25, 0.2, seed));
     all.push_back(geometric(25, 0.35, seed));
@@ -98,7 +98,8 @@ TEST(Weights, UnknownNameSuggestsTheNearest) {
     ADD_FAILURE();
   } catch (const ConfigError& e) {
     EXPECT_NE(std::string(e.what()).find("graph.weights"), std::string::npos) << e.what();
-    EXPECT_NE(std::string(e.what()).find("did you mean \"metropolis\""), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("did you mean \"metropolis\""), std::string::npos)
+        << e.what();
   }
 }
 
@@ -120,6 +121,20 @@ TEST(Spectrum, OfTheRingOfTenIsTheKnownOne) {
   EXPECT_NEAR(s.laplacian_min, 0.381966, 1e-6);
   EXPECT_NEAR(s.gap, 0.12732, 1e-5);
   EXPECT_NEAR(spectrum(ring(10), Weights::lazy_metropolis).gap, 0.12732 / 2, 1e-5);
+}
+
+// Each of m agents beside each of m others: L has 0, m and 2 m, and W its most negative eigenvalue
+// far out, which is then what limits the gap.
+TEST(Spectrum, GapCountsNegativeEigenvaluesToo) {
+  for (const int m : {5, 200}) {
+    std::vector<std::pair<int, int>> edges;
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < m; ++j) edges.emplace_back(i, m + j);
+    const Spectrum s = spectrum(Graph(2 * m, edges), Weights::metropolis);
+    EXPECT_NEAR(s.laplacian_max, 2 * m, 1e-9);
+    EXPECT_NEAR(s.laplacian_min, m, 1e-9);
+    EXPECT_NEAR(s.gap, 2.0 / (m + 1), 1e-12);
+  }
 }
 
 TEST(Spectrum, OfOneAgentIsTrivial) {

@@ -12,16 +12,15 @@ namespace {
 
 void check_agents(int agents) {
   if (agents < 1 || agents > max_agents)
-    throw ConfigError(
-        fmt::format("graph.agents = {}: allowed are 1 ... {}", agents, max_agents));
+    throw ConfigError(fmt::format("graph.agents = {}: allowed are 1 ... {}", agents, max_agents));
 }
 
 // The rows of a grid or torus: the largest divisor up to the square root where none is asked for.
 int pick_rows(int agents, int rows) {
   if (rows < 0 || (rows > 0 && agents % rows != 0))
-    throw ConfigError(fmt::format(
-        "graph.rows = {}: must divide graph.agents = {}, or be 0 to pick the squarest", rows,
-        agents));
+    throw ConfigError(
+        fmt::format("graph.rows = {}: must divide graph.agents = {}, or be 0 to pick the squarest",
+                    rows, agents));
   if (rows > 0) return rows;
   rows = 1;
   for (int r = 2; r <= agents / r; ++r)
@@ -29,7 +28,8 @@ int pick_rows(int agents, int rows) {
   return rows;
 }
 
-// Circles of one or two agents would close on themselves or double an edge: a torus leaves those out.
+// Circles of one or two agents would close on themselves or double an edge: a torus leaves those
+// out.
 Edges lattice(int rows, int columns, bool around) {
   Edges edges;
   const auto at = [columns](int r, int c) { return r * columns + c; };

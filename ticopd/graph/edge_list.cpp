@@ -48,7 +48,8 @@ Graph edge_list(const std::filesystem::path& file, int agents) {
   std::error_code ignored;
   std::ifstream in(file);
   if (!in || std::filesystem::is_directory(file, ignored))
-    throw FormatError(fmt::format("{}: the edge list of graph.path cannot be read: {}", file.string(),
+    throw FormatError(fmt::format("{}: the edge list of graph.path cannot be read: {}",
+                                  file.string(),
                                   in ? "it is a folder" : "no such file, or no right to read it"));
   std::set<std::pair<int, int>> seen;
   std::string text;

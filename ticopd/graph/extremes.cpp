@@ -73,8 +73,8 @@ struct Ritz {
 };
 
 // Lanczos on the vectors that sum to zero. Without reorthogonalization: lost orthogonality repeats
-// extreme eigenvalues but does not move them. Ritz values are read when the step count doubles, and an
-// end counts as settled when two doublings have left it alone.
+// extreme eigenvalues but does not move them. Ritz values are read when the step count doubles, and
+// an end counts as settled when two doublings have left it alone.
 template <class Apply>
 Ritz lanczos(Eigen::Index n, int most_steps, bool only_max, Apply apply) {
   Generator random(Noise{1, 0, 0, stream_graph});
@@ -139,7 +139,8 @@ double finish_max(const Matrix& a, double low) {
 }
 
 // Lanczos on the inverse, where the small eigenvalues stand far apart. On vectors that sum to zero
-// L x = b is solved with x_0 = 0, which leaves a positive definite matrix, then centred.
+// L x = b is solved with x_0 = 0, which leaves a positive definite matrix; Lanczos centres
+// the answer.
 double finish_min(const Mixing& laplacian) {
   const Matrix grounded = sparse(laplacian, 1);
   const Cholesky factor(grounded);
@@ -147,7 +148,6 @@ double finish_min(const Mixing& laplacian) {
   const Ritz inverse = lanczos(n, 1024, true, [&](const VectorXd& b) {
     VectorXd x = VectorXd::Zero(n);
     x.tail(n - 1) = factor.solve(b.tail(n - 1));
-    x.array() -= x.mean();
     return x;
   });
   return 1 / inverse.value.max;
@@ -164,7 +164,8 @@ Extremes extremes_dense(const Mixing& laplacian) {
 
 Extremes extremes_sparse(const Mixing& laplacian) {
   const Matrix a = sparse(laplacian, 0);
-  const Ritz ritz = lanczos(a.rows(), 1024, false, [&a](const VectorXd& v) -> VectorXd { return a * v; });
+  const Ritz ritz =
+      lanczos(a.rows(), 1024, false, [&a](const VectorXd& v) -> VectorXd { return a * v; });
   return {ritz.max_settled ? ritz.value.max : finish_max(a, ritz.value.max),
           ritz.min_settled ? ritz.value.min : finish_min(laplacian)};
 }

@@ -4,8 +4,9 @@
 
 namespace ticopd {
 
-// The largest and the smallest positive eigenvalue of a (weighted) Laplacian of a connected graph on
-// at least two agents: symmetric, rows sum to zero, so that 0 is a simple eigenvalue with the vector 1.
+// The largest and the smallest positive eigenvalue of a (weighted) Laplacian of a connected graph
+// on at least two agents: symmetric, rows sum to zero, so that 0 is a simple eigenvalue with the
+// vector 1.
 struct Extremes {
   double max;
   double min;
@@ -14,9 +15,10 @@ struct Extremes {
 // All eigenvalues of the dense matrix; n^3.
 Extremes extremes_dense(const Mixing& laplacian);
 
-// Lanczos, which is quick for graphs that mix well. Long thin graphs (rings, paths, grids) crowd their
-// eigenvalues at both ends, where Lanczos would need as many steps as there are agents; but those have
-// sparse Cholesky factors, so they are finished with those. Both to 1e-11 of the largest eigenvalue.
+// Lanczos, which is quick for graphs that mix well. Long thin graphs (rings, paths, grids) crowd
+// their eigenvalues at both ends, where Lanczos would need as many steps as there are agents; but
+// those have sparse Cholesky factors, so they are finished with those. Both to 1e-11 of the largest
+// eigenvalue.
 Extremes extremes_sparse(const Mixing& laplacian);
 
 }  // namespace ticopd

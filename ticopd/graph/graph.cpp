@@ -35,7 +35,8 @@ Graph::Graph(int agents, std::span<const std::pair<int, int>> edges) : edges_(ed
   neighbours_.resize(static_cast<std::size_t>(agents));
   for (const auto& [i, j] : edges) {
     if (i < 0 || j < 0 || i >= agents || j >= agents)
-      throw ConfigError(fmt::format("graph: edge {} {} leaves the agents 0 ... {}", i, j, agents - 1));
+      throw ConfigError(
+          fmt::format("graph: edge {} {} leaves the agents 0 ... {}", i, j, agents - 1));
     if (i == j) throw ConfigError(fmt::format("graph: edge {} {} is a self-loop", i, j));
     neighbours_[static_cast<std::size_t>(i)].push_back(j);
     neighbours_[static_cast<std::size_t>(j)].push_back(i);

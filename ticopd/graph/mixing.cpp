@@ -23,7 +23,8 @@ Mixing fill(const Graph& graph, Link link, Own own) {
       row.push_back({j, link(i, j)});
       links += row.back().weight;
     }
-    const auto place = std::find_if(row.begin(), row.end(), [i](const auto& e) { return e.agent > i; });
+    const auto place =
+        std::find_if(row.begin(), row.end(), [i](const auto& e) { return e.agent > i; });
     row.insert(place, {i, own(i, links)});
   }
   return m;
@@ -88,8 +89,8 @@ Spectrum spectrum(const Graph& graph, Weights w) {
   if (graph.agents() == 1) return {0, 0, 1};
   const auto extremes = graph.agents() <= 256 ? extremes_dense : extremes_sparse;
   const Extremes l = extremes(laplacian(graph));
-  // I - W is a Laplacian too, weighted, with eigenvalues 1 - lambda(W) in [0, 2]. Read off it, a tiny
-  // gap keeps its digits.
+  // I - W is a Laplacian too, weighted, with eigenvalues 1 - lambda(W) in [0, 2]. Read off it, a
+  // tiny gap keeps its digits.
   const Extremes d = extremes(difference_from_identity(graph, w));
   return {l.max, l.min, std::min(d.min, 2 - d.max)};
 }

@@ -30,7 +30,7 @@ struct Spectrum {
   double laplacian_min;    // lambda_2(L), the smallest positive one; 0 for one agent
   double gap;              // 1 - max(|lambda_2(W)|, |lambda_n(W)|)
 };
-// Dense up to 256 agents, Lanczos and sparse Cholesky above (extremes.hpp): both to 1e-10 or better.
+// Dense up to 256 agents, Lanczos and sparse Cholesky above (extremes.hpp): to 1e-10 or better.
 Spectrum spectrum(const Graph& graph, Weights w);
 
 }  // namespace ticopd

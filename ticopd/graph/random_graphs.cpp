@@ -38,7 +38,8 @@ bool connected(int agents, const Edges& edges) {
 }
 
 // `share`: the chance that two agents are linked, at most. With more than 50 agents expected to be
-// alone no draw will ever be connected, and a thousand draws of a large graph take minutes to say so.
+// alone no draw will ever be connected, and a thousand draws of a large graph take minutes to say
+// so.
 template <class Draw>
 Graph redraw(int agents, std::uint64_t seed, double share, const std::string& given, Draw draw) {
   const double alone = agents * std::pow(1.0 - std::min(share, 1.0), agents - 1);
@@ -80,7 +81,8 @@ Edges draw_points(int agents, double radius, Generator& random) {
   const double fit = std::floor(std::min(1 / radius, std::sqrt(static_cast<double>(agents))));
   const int side = std::max(1, static_cast<int>(fit));
   const auto cell = [side](double u) { return std::min(side - 1, static_cast<int>(u * side)); };
-  std::vector<std::vector<int>> cells(static_cast<std::size_t>(side) * static_cast<std::size_t>(side));
+  std::vector<std::vector<int>> cells(static_cast<std::size_t>(side) *
+                                      static_cast<std::size_t>(side));
   Edges edges;
   for (int i = 0; i < agents; ++i) {
     const Point a = points[static_cast<std::size_t>(i)];
@@ -101,8 +103,7 @@ Edges draw_points(int agents, double radius, Generator& random) {
 }  // namespace
 
 Graph erdos_renyi(int agents, double p, std::uint64_t seed) {
-  if (!(p > 0 && p <= 1))
-    throw ConfigError(fmt::format("graph.p = {}: allowed are 0 < p <= 1", p));
+  if (!(p > 0 && p <= 1)) throw ConfigError(fmt::format("graph.p = {}: allowed are 0 < p <= 1", p));
   check_size("erdos_renyi", agents, 0.5 * p * agents * (agents - 1.0));
   if (p == 1) return complete(agents);
   return redraw(agents, seed, p, fmt::format("graph.p = {}", p),

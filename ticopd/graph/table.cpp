@@ -56,7 +56,9 @@ constexpr auto infos = [] {
 
 }  // namespace
 
-std::span<const GraphInfo> graph_table() { return infos; }
+std::span<const GraphInfo> graph_table() {
+  return infos;
+}
 
 Graph make_graph(const GraphOptions& options, std::uint64_t seed) {
   std::vector<std::string_view> kinds;
