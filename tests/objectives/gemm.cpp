@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <thread>
+
+#include "objectives/made_up.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/objectives/blas.hpp"
+
+namespace ticopd {
+namespace {
+
+// Before anything is loaded.
+const bool threads_were_set = std::getenv("OPENBLAS_NUM_THREADS") != nullptr;
+const bool core_was_set = std::getenv("OPENBLAS_CORETYPE") != nullptr;
+
+struct Shape {
+  std::size_t m, n, k;
+};
+const std::vector<Shape> shapes{{1, 1, 1},     {1, 7, 3},    {5, 1, 9},     {3, 4, 0},
+                                {4, 32, 256},  {7, 33, 257}, {64, 10, 100}, {13, 100, 301},
+                                {100, 31, 65}, {2, 70, 600}, {129, 67, 33}};
+
+template <class T>
+T epsilon() {
+  return std::numeric_limits<T>::epsilon();
+}
+
+// Both products against long double, with room behind every row and all four transpositions.
+template <class T>
+void expect_products(Shape s, bool ta, bool tb, T alpha, T beta) {
+  const std::size_t lda = (ta ? s.m : s.k) + 3, ldb = (tb ? s.k : s.n) + 1, ldc = s.n + 2;
+  const auto a = made_up::normals<T>((ta ? s.k : s.m) * lda + 1, 1);
+  const auto b = made_up::normals<T>((tb ? s.n : s.k) * ldb + 1, 2);
+  const auto c = made_up::normals<T>(s.m * ldc, 3);
+  auto plain = c, fast = c;
+  gemm_plain(ta, tb, s.m, s.n, s.k, alpha, a.data(), lda, b.data(), ldb, beta, plain.data(), ldc);
+  gemm(ta, tb, s.m, s.n, s.k, alpha, a.data(), lda, b.data(), ldb, beta, fast.data(), ldc);
+  for (std::size_t i = 0; i < s.m; ++i)
+    for (std::size_t j = 0; j < ldc; ++j) {
+      const std::size_t at = i * ldc + j;
+      if (j >= s.n) {  // behind the row: untouched
+        ASSERT_EQ(plain[at], c[at]);
+        ASSERT_EQ(fast[at], c[at]);
+        continue;
+      }
+      long double sum = 0, size = 0;
+      for (std::size_t p = 0; p < s.k; ++p) {
+        const long double term = static_cast<long double>(ta ? a[p * lda + i] : a[i * lda + p]) *
+                                 static_cast<long double>(tb ? b[j * ldb + p] : b[p * ldb + j]);
+        sum += term;
+        size += std::fabs(term);
+      }
+      const long double want = alpha * sum + static_cast<long double>(beta) * c[at];
+      const double room = static_cast<double>(2 + size) * 20 * static_cast<double>(epsilon<T>());
+      ASSERT_NEAR(static_cast<double>(plain[at]), static_cast<double>(want), room) << i << ',' << j;
+      ASSERT_NEAR(static_cast<double>(fast[at]), static_cast<double>(want), room) << i << ',' << j;
+    }
+}
+
+template <class T>
+class Gemm : public testing::Test {};
+using Scalars = testing::Types<float, double>;
+TYPED_TEST_SUITE(Gemm, Scalars);
+
+TYPED_TEST(Gemm, BlasAndThePlainLoopGiveTheProductForOddShapesAndAllTranspositions) {
+  for (const Shape& shape : shapes)
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true}) {
+        SCOPED_TRACE(testing::Message() << shape.m << " x " << shape.n << " x " << shape.k
+                                        << (ta ? " ta" : "") << (tb ? " tb" : ""));
+        expect_products<TypeParam>(shape, ta, tb, 1, 0);
+        expect_products<TypeParam>(shape, ta, tb, TypeParam(0.5), 1);
+        expect_products<TypeParam>(shape, ta, tb, -2, TypeParam(0.25));
+      }
+}
+
+TYPED_TEST(Gemm, WithBetaZeroDoesNotReadTheOldValues) {
+  const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
+  const std::vector<TypeParam> a{1, 2}, b{3, 4};
+  std::vector<TypeParam> c{nan}, d{nan};
+  gemm<TypeParam>(false, false, 1, 1, 2, 1, a.data(), 2, b.data(), 1, 0, c.data(), 1);
+  gemm_plain<TypeParam>(false, false, 1, 1, 2, 1, a.data(), 2, b.data(), 1, 0, d.data(), 1);
+  EXPECT_EQ(c[0], TypeParam(11));
+  EXPECT_EQ(d[0], TypeParam(11));
+}
+
+TYPED_TEST(Gemm, GivesTheSameBitsOnManyThreadsAtOnce) {
+  const std::size_t m = 90, n = 61, k = 200;
+  const auto a = made_up::normals<TypeParam>(m * k, 1);
+  const auto b = made_up::normals<TypeParam>(k * n, 2);
+  const auto product = [&] {
+    std::vector<TypeParam> c(m * n);
+    gemm<TypeParam>(false, false, m, n, k, 1, a.data(), k, b.data(), n, 0, c.data(), n);
+    return c;
+  };
+  const auto want = product();
+  std::vector<int> different(4);
+  std::vector<std::thread> threads;
+  for (int& wrong : different)
+    threads.emplace_back([&] {
+      for (int repeat = 0; repeat < 50; ++repeat) wrong += product() != want;
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const int wrong : different) EXPECT_EQ(wrong, 0);
+}
+
+TEST(Kernel, IsTheFastestThereUnlessOneIsAskedFor) {
+  EXPECT_EQ(choose_kernel(nullptr, true), "blas");
+  EXPECT_EQ(choose_kernel("", true), "blas");
+  EXPECT_EQ(choose_kernel("auto", false), "plain");
+  EXPECT_EQ(choose_kernel("plain", true), "plain");
+  EXPECT_EQ(choose_kernel("blas", true), "blas");
+  EXPECT_THROW(choose_kernel("blas", false), UnavailableError);
+  try {
+    choose_kernel("blsa", true);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string(error.what()).find("TICOPD_KERNEL"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("did you mean \"blas\""), std::string::npos);
+  }
+}
+
+TEST(Kernel, TheTableMarksTheOneInUseAndTheEnvironmentIsLeftAlone) {
+  int used = 0;
+  for (const KernelInfo& kernel : kernel_table()) {
+    used += kernel.used;
+    if (kernel.used) {
+      EXPECT_TRUE(kernel.available);
+      EXPECT_EQ(kernel.name, kernel_name());
+    }
+  }
+  EXPECT_EQ(used, 1);
+  EXPECT_EQ(blas_name() == "plain", kernel_name() == "plain");
+  // What was lent to OpenBLAS while it was loaded must be gone again.
+  EXPECT_EQ(std::getenv("OPENBLAS_NUM_THREADS") != nullptr, threads_were_set);
+  EXPECT_EQ(std::getenv("OPENBLAS_CORETYPE") != nullptr, core_was_set);
+}
+
+}  // namespace
+}  // namespace ticopd

@@ -1,0 +1,189 @@
+#include "ticopd/objectives/blas.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+// The C interface of BLAS, declared here because the library is loaded, not linked: OpenBLAS picks
+// its kernels in a constructor, so the core type must be set before the loader runs it; and the
+// program starts where there is no BLAS at all.
+template <class T>
+using CblasGemm = void (*)(int order, int ta, int tb, int m, int n, int k, T alpha, const T* a,
+                           int lda, const T* b, int ldb, T beta, T* c, int ldc);
+constexpr int cblas_row_major = 101;
+constexpr int cblas_no_trans = 111;
+constexpr int cblas_trans = 112;
+
+struct OpenBlas {
+  CblasGemm<float> sgemm = nullptr;
+  CblasGemm<double> dgemm = nullptr;
+  std::string name;
+  // Debian's libopenblas0-serial is built without locks: two calls at once may be given the same
+  // working memory and silently compute nonsense. Such a library is called by one thread at a time.
+  bool one_at_a_time = false;
+};
+
+// An environment variable that is set while this lives, unless the user has set it.
+class LentVariable {
+ public:
+  LentVariable(const char* name, const char* value) : name_(name) {
+    if (value == nullptr || std::getenv(name) != nullptr) return;
+    lent_ = ::setenv(name, value, 0) == 0;
+  }
+  ~LentVariable() {
+    if (lent_) ::unsetenv(name_);
+  }
+  LentVariable(const LentVariable&) = delete;
+  LentVariable& operator=(const LentVariable&) = delete;
+
+ private:
+  const char* name_;
+  bool lent_ = false;
+};
+
+// OpenBLAS 0.3.21 knows CPUs by family and model and falls back to SSE3 for those made after it,
+// three times slower. What the CPU says it can do is the better guide. Null: leave the choice to
+// OpenBLAS.
+const char* core_type() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512cd"))
+    return "SkylakeX";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+#endif
+  return nullptr;
+}
+
+template <class Function>
+Function symbol(void* library, const char* name) {
+  return reinterpret_cast<Function>(::dlsym(library, name));
+}
+
+// "OpenBLAS 0.3.21 SkylakeX": the first two words of its configuration, and the core in use.
+std::string describe(void* library) {
+  const auto config = symbol<char* (*)()>(library, "openblas_get_config");
+  const auto core = symbol<char* (*)()>(library, "openblas_get_corename");
+  std::string text = config != nullptr ? config() : "OpenBLAS";
+  if (const auto first = text.find(' '); first != std::string::npos)
+    text.resize(std::min(text.find(' ', first + 1), text.size()));
+  if (core != nullptr) text += std::string(" ") + core();
+  return text;
+}
+
+std::optional<OpenBlas> load() {
+  void* library = nullptr;
+  {
+    const LentVariable core("OPENBLAS_CORETYPE", core_type());
+    const LentVariable threads("OPENBLAS_NUM_THREADS", "1");  // else a pool starts with the library
+    library = ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  }
+  if (library == nullptr) return std::nullopt;
+  OpenBlas blas;
+  blas.sgemm = symbol<CblasGemm<float>>(library, "cblas_sgemm");
+  blas.dgemm = symbol<CblasGemm<double>>(library, "cblas_dgemm");
+  if (blas.sgemm == nullptr || blas.dgemm == nullptr) return std::nullopt;
+  if (const auto set_threads = symbol<void (*)(int)>(library, "openblas_set_num_threads"))
+    set_threads(1);
+  const auto parallel = symbol<int (*)()>(library, "openblas_get_parallel");
+  blas.one_at_a_time = parallel == nullptr || parallel() == 0;
+  blas.name = describe(library);
+  return blas;  // the library stays loaded to the end of the process
+}
+
+const std::optional<OpenBlas>& open_blas() {
+  static const std::optional<OpenBlas> blas = load();
+  return blas;
+}
+
+struct Kernel {
+  std::string_view name;
+  const OpenBlas* blas;  // null: the plain loop
+};
+
+// Chosen at first use, once, by one thread. A choice that throws is tried again by the next caller.
+const Kernel& kernel() {
+  static const Kernel chosen = [] {
+    const char* wanted = std::getenv("TICOPD_KERNEL");
+    const bool plain = wanted != nullptr && std::string_view(wanted) == "plain";
+    const OpenBlas* blas = !plain && open_blas() ? &*open_blas() : nullptr;
+    const std::string_view name = choose_kernel(wanted, blas != nullptr);
+    return Kernel{name, name == "blas" ? blas : nullptr};
+  }();
+  return chosen;
+}
+
+constexpr std::array<std::string_view, 3> kernel_words{"auto", "blas", "plain"};
+
+}  // namespace
+
+std::string_view choose_kernel(const char* wanted, bool blas_there) {
+  const std::string_view word = wanted == nullptr || *wanted == '\0' ? "auto" : wanted;
+  if (word == "auto") return blas_there ? "blas" : "plain";
+  if (word == "plain") return "plain";
+  if (word != "blas") throw ConfigError(not_allowed("TICOPD_KERNEL", word, kernel_words));
+  if (!blas_there)
+    throw UnavailableError(
+        "TICOPD_KERNEL = \"blas\": libopenblas.so.0 cannot be loaded (Debian: "
+        "libopenblas0-pthread)");
+  return "blas";
+}
+
+template <class T>
+void gemm(bool ta, bool tb, std::size_t m, std::size_t n, std::size_t k, T alpha, const T* a,
+          std::size_t lda, const T* b, std::size_t ldb, T beta, T* c, std::size_t ldc) {
+  constexpr std::size_t most = std::numeric_limits<int>::max();  // BLAS counts in int
+  const bool fits =
+      m <= most && n <= most && k <= most && lda <= most && ldb <= most && ldc <= most;
+  const OpenBlas* blas = kernel().blas;
+  if (blas == nullptr || !fits || m == 0 || n == 0)
+    return gemm_plain(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  CblasGemm<T> call;
+  if constexpr (std::is_same_v<T, float>)
+    call = blas->sgemm;
+  else
+    call = blas->dgemm;
+  static std::mutex one_call;
+  std::unique_lock lock(one_call, std::defer_lock);
+  if (blas->one_at_a_time) lock.lock();
+  call(cblas_row_major, ta ? cblas_trans : cblas_no_trans, tb ? cblas_trans : cblas_no_trans,
+       static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), alpha, a,
+       static_cast<int>(lda), b, static_cast<int>(ldb), beta, c, static_cast<int>(ldc));
+}
+
+std::string blas_name() {
+  return kernel().blas != nullptr ? kernel().blas->name : "plain";
+}
+
+std::string_view kernel_name() {
+  return kernel().name;
+}
+
+std::span<const KernelInfo> kernel_table() {
+  static const std::array<KernelInfo, 2> table{{
+      {"blas", "matrix products by OpenBLAS, loaded at run time", open_blas().has_value(),
+       kernel_name() == "blas"},
+      {"plain", "a portable blocked loop: the same bits on every machine", true,
+       kernel_name() == "plain"},
+  }};
+  return table;
+}
+
+template void gemm(bool, bool, std::size_t, std::size_t, std::size_t, float, const float*,
+                   std::size_t, const float*, std::size_t, float, float*, std::size_t);
+template void gemm(bool, bool, std::size_t, std::size_t, std::size_t, double, const double*,
+                   std::size_t, const double*, std::size_t, double, double*, std::size_t);
+
+}  // namespace ticopd

@@ -1,0 +1,16 @@
+#pragma once
+
+// TICOPD_CLONES before a function: it is compiled for several instruction sets and the loader picks
+// one. Without contraction and reassociation all of them give the same bits, so this is speed only.
+// Sanitizers are not yet set up when the loader runs the resolvers, hence plain code there; and
+// other compilers and C libraries than GCC's and GNU's lack parts of it.
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define TICOPD_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
+#else
+#define TICOPD_CLONES
+#endif
+
+#if defined(__FAST_MATH__)
+#error "ticopd promises the same bits for the same seed: build without -ffast-math"
+#endif

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "ticopd/objectives/linear.hpp"
+
+namespace ticopd {
+
+// log(1 + exp(-y a.x)), y = +1 for class 1 and -1 for class 0.
+template <class T>
+class Logistic : public Linear<T> {
+ public:
+  using Linear<T>::Linear;
+
+  std::unique_ptr<Model<T>> with_features(std::size_t count) const override {
+    return std::make_unique<Logistic>(count);  // penalties are the wide model's
+  }
+
+  std::size_t correct(const T* features, std::span<const double> labels,
+                      std::span<const T> x) const override {
+    const T* z = this->products(features, labels.size(), x);
+    std::size_t right = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i)  // 0 is class 0; NaN is in neither
+      right += labels[i] > 0.5 ? z[i] > T(0) : z[i] <= T(0);
+    return right;
+  }
+
+ protected:
+  // exp is only taken of -|t|, so nothing overflows, and both tails keep their digits.
+  typename Linear<T>::Loss loss_of(double z, double label) const override {
+    const double y = label > 0.5 ? 1.0 : -1.0;
+    const double t = y * z;
+    const double e = std::exp(-std::fabs(t));
+    const double wrong = (t > 0 ? e : 1.0) / (1.0 + e);  // 1 / (1 + exp(t))
+    return {std::log1p(e) + std::max(-t, 0.0), -y * wrong};
+  }
+};
+
+}  // namespace ticopd

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ticopd/data/dataset.hpp"
+#include "ticopd/objectives/columns.hpp"
+#include "ticopd/objectives/model.hpp"
+#include "ticopd/objectives/objective.hpp"
+
+namespace ticopd {
+
+struct SampleOptions {
+  double l2 = 0.0;
+  // false: f_i is the mean over agent i's samples. true: n m_i / m times that, so that (1/n) sum_i
+  // f_i is the mean over all samples. Terms without samples (l2, a model's penalty) are never
+  // weighted.
+  bool weight_by_sample = false;
+  bool start_at_zero = false;
+};
+
+// f_i = mean over agent i's samples of the model's loss + (l2/2) ||x||^2.
+// The samples of an agent are cut into blocks and those into tiles, by their number alone, and
+// summed in order: whoever computes the blocks, f_i and its gradient have the same bits.
+template <class T>
+class SampleObjective : public Objective<T> {
+ public:
+  SampleObjective(std::unique_ptr<Model<T>> model, std::vector<Dataset<T>> shards, Dataset<T> test,
+                  SampleOptions options);
+
+  int agents() const override { return static_cast<int>(shards_.size()); }
+  std::size_t dimension() const override { return dimension_; }
+  double value(int agent, std::span<const T> x) const override;
+  void gradient(int agent, std::span<const T> x, std::span<T> g) const override;
+  void start(std::uint64_t seed, std::span<T> x) const override;
+
+  std::size_t blocks(int agent, const Batch& batch) const override;
+  double evaluate(int agent, std::size_t block, const Batch& batch, std::span<const T> x,
+                  std::span<T> g) const override;
+
+  std::size_t samples(int agent) const override { return shard(agent).data.samples(); }
+  std::size_t test_samples() const override;
+  std::size_t correct(std::size_t first, std::size_t last, std::span<const T> x) const override;
+  std::vector<Segment> segments() const override { return model_->segments(); }
+
+ private:
+  // An agent's samples; where `model` is not null, they and it have only the features in `columns`.
+  struct Shard {
+    Dataset<T> data;
+    Columns columns;
+    std::unique_ptr<Model<T>> model;
+    std::size_t dimension = 0;  // of that model
+  };
+
+  const Shard& shard(int agent) const { return shards_[static_cast<std::size_t>(agent)]; }
+  Shard make_shard(Dataset<T> data) const;
+  // Samples [first, last) of the shard, or of the list where there is one.
+  struct Chosen {
+    std::size_t first, last;
+    std::span<const std::uint32_t> list;
+  };
+  Chosen chosen(int agent, std::size_t block, const Batch& batch) const;
+  double sum_tiles(const Model<T>& model, const Dataset<T>& data, Chosen samples,
+                   std::span<const T> x, T* g, T scale) const;
+  double sampleless_terms(std::span<const T> x, T* g) const;
+
+  std::unique_ptr<Model<T>> model_;
+  std::vector<Part> parts_;
+  std::vector<Shard> shards_;
+  Dataset<T> test_;
+  SampleOptions options_;
+  std::size_t dimension_;
+  std::size_t tile_;
+  std::size_t all_samples_ = 0;
+};
+
+extern template class SampleObjective<float>;
+extern template class SampleObjective<double>;
+
+}  // namespace ticopd
