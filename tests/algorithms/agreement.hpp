@@ -1,0 +1,70 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "dense/matrices.hpp"
+#include "ticopd/experiment/solve.hpp"
+
+namespace ticopd::dense {
+
+inline Matrix to_matrix(const Field<double>& x) {
+  Matrix all(x.rows(), x.cols());
+  for (std::size_t i = 0; i < x.rows(); ++i)
+    for (std::size_t k = 0; k < x.cols(); ++k)
+      all(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k)) = x.row(i)[k];
+  return all;
+}
+
+// max |x - y| / max |y|; NaN where either holds one.
+inline double difference(const Matrix& x, const Matrix& y) {
+  if (!x.allFinite() || !y.allFinite()) return std::nan("");
+  return (x - y).cwiseAbs().maxCoeff() / y.cwiseAbs().maxCoeff();
+}
+
+inline CodecOptions codec(std::string kind) {
+  CodecOptions o;
+  o.kind = std::move(kind);
+  return o;
+}
+inline CodecOptions qsgd(int bits, bool scaled = true) {
+  CodecOptions o = codec("qsgd");
+  o.bits = bits;
+  o.scaled = scaled;
+  return o;
+}
+inline CodecOptions keep(std::string kind, std::size_t k) {
+  CodecOptions o = codec(std::move(kind));
+  o.k = k;
+  return o;
+}
+
+// One heterogeneous problem twice: for the library and for the transcripts.
+class Twice : public ::testing::Test {
+ protected:
+  static constexpr int n = 9, k = 3;
+  static constexpr std::size_t d = 17;
+
+  Graph graph = erdos_renyi(n, 0.4, 3);
+  std::shared_ptr<const LeastSquares<double>> f =
+      std::make_shared<LeastSquares<double>>(ProblemSize{n, d, 25});
+  Problem problem{*f, graph, 1};
+
+  ticopd::Setup<double> setup(const CodecOptions& options, std::uint32_t rounds = 200) const {
+    return {.graph = graph,
+            .objective = f,
+            .codec = make_codec<double>(options),
+            .iterations = rounds,
+            .log = {.every = 1000}};
+  }
+  template <class Algorithm>
+  Matrix library(const Algorithm& algorithm, const CodecOptions& options,
+                 std::uint32_t rounds = 200) const {
+    return to_matrix(solve(algorithm, setup(options, rounds)).x);
+  }
+};
+
+}  // namespace ticopd::dense

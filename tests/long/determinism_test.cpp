@@ -1,0 +1,49 @@
+// The whole matrix: every algorithm, codec and precision over more graphs and more ways to run
+// them.
+#include <gtest/gtest.h>
+
+#include "network/record.hpp"
+
+namespace ticopd::dense {
+namespace {
+
+class EveryWay : public ::testing::TestWithParam<std::string> {};
+
+template <class T>
+void same_bits(const std::string& name) {
+  const auto f = std::make_shared<LeastSquares<T>>(ProblemSize{10, 65, 12});
+  std::vector<Way> ways;
+  for (const int threads : {1, 2, 5})
+    for (const int ranks : {1, 2, 3, 10})
+      if (threads * ranks > 1) ways.push_back({threads, ranks});
+  for (const CodecOptions& options : codecs_for(algorithm_info(name)))
+    for (const auto& [title, graph] : {std::pair{"ring", ring(10)},
+                                       {"star", star(10)},
+                                       {"complete", complete(10)},
+                                       {"random", erdos_renyi(10, 0.3, 11)}})
+      for (const std::size_t batch : {std::size_t{0}, std::size_t{5}}) {
+        SCOPED_TRACE(
+            fmt::format("{}, {}, {} bytes, batch {}", options.kind, title, sizeof(T), batch));
+        const Setup<T> setup{.graph = graph,
+                             .objective = f,
+                             .codec = make_codec<T>(options),
+                             .batch = batch,
+                             .iterations = 60,
+                             .log = {.every = 20}};
+        // On the complete graph and the star alpha theta lambda_max is 0.5: all steps still hold.
+        expect_same_bits<T>(name, setup, ways);
+      }
+}
+
+TEST_P(EveryWay, HasTheSameBitsInFloat) {
+  same_bits<float>(GetParam());
+}
+TEST_P(EveryWay, HasTheSameBitsInDouble) {
+  same_bits<double>(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, EveryWay, ::testing::ValuesIn(algorithm_names()),
+                         [](const auto& name) { return name.param; });
+
+}  // namespace
+}  // namespace ticopd::dense

@@ -1,0 +1,171 @@
+#include "ticopd/experiment/checkpoint.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "network/every_algorithm.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd::dense {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void write(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+class Checkpoint : public ::testing::TestWithParam<std::string> {
+ protected:
+  Checkpoint() {
+    folder = fs::temp_directory_path() / ("ticopd_checkpoint_" + std::to_string(::getpid()));
+    fs::create_directories(folder);
+    file = folder / "checkpoint.safetensors";
+  }
+  ~Checkpoint() override { fs::remove_all(folder); }
+
+  template <class T>
+  ticopd::Setup<T> setup(std::string_view name) const {
+    CodecOptions options;
+    if (!algorithm_info(name).uncompressed) options.kind = "qsgd", options.bits = 4;
+    return {.graph = erdos_renyi(7, 0.4, 2),
+            .objective = std::make_shared<LeastSquares<T>>(ProblemSize{7, 21, 12}),
+            .codec = make_codec<T>(options),
+            .batch = 4,
+            .iterations = 40};
+  }
+
+  // Runs until `at`, where somebody asks it to stop.
+  template <class T>
+  Solution<T> stopped(const RunFactory<T>& run, ticopd::Setup<T> s, std::uint32_t at,
+                      int ranks) const {
+    std::atomic<bool> stop = false;
+    s.checkpoint = file;
+    s.stop = &stop;
+    s.ranks = ranks;
+    s.on_round = [&](std::uint32_t round) { stop = round == at; };
+    return solve(run, s);
+  }
+  template <class T>
+  Solution<T> resumed(const RunFactory<T>& run, ticopd::Setup<T> s, int ranks) const {
+    s.checkpoint = file;
+    s.resume = true;
+    s.ranks = ranks;
+    return solve(run, s);
+  }
+
+  template <class T>
+  void expect_no_trace(const std::string& name) {
+    const ticopd::Setup<T> s = setup<T>(name);
+    const auto run = algorithm<T>(name, s.graph);
+    const Solution<T> whole = solve(run, s);
+    Generator random(Noise{8, 0, 0, stream_synthetic});
+    for (const auto& [first, second] : {std::pair{1, 1}, {1, 3}, {3, 7}, {7, 1}}) {
+      const auto at = static_cast<std::uint32_t>(1 + random.below(39));
+      SCOPED_TRACE("stopped after round " + std::to_string(at) + ", ranks " +
+                   std::to_string(first) + " then " + std::to_string(second));
+      const Solution<T> part = stopped(run, s, at, first);
+      EXPECT_FALSE(part.finished);
+      EXPECT_EQ(part.rounds, at);
+      EXPECT_FALSE(fs::exists(file.string() + ".tmp"));
+      const Solution<T> rest = resumed(run, s, second);
+      EXPECT_TRUE(rest.finished);
+      EXPECT_EQ(rest.digest, whole.digest);
+      EXPECT_EQ(std::memcmp(rest.x.data(), whole.x.data(), whole.x.bytes()), 0);
+      ASSERT_EQ(rest.ledger.size(), whole.ledger.size());
+      for (std::size_t i = 0; i < whole.ledger.size(); ++i) {
+        EXPECT_EQ(rest.ledger[i].messages, whole.ledger[i].messages);
+        EXPECT_EQ(rest.ledger[i].payload_bytes, whole.ledger[i].payload_bytes);
+        EXPECT_EQ(rest.ledger[i].paper_bits, whole.ledger[i].paper_bits);
+        EXPECT_EQ(rest.ledger[i].link_bytes, whole.ledger[i].link_bytes);
+      }
+    }
+  }
+
+  fs::path folder, file;
+};
+
+TEST_P(Checkpoint, AnInterruptionLeavesNoTraceInTheDigest) {
+  expect_no_trace<float>(GetParam());
+  expect_no_trace<double>(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Checkpoint, ::testing::ValuesIn(algorithm_names()),
+                         [](const auto& name) { return name.param; });
+
+class CheckpointFile : public Checkpoint {
+ protected:
+  CheckpointFile() : s(setup<float>("ticopd")), run(algorithm<float>("ticopd", s.graph)) {
+    stopped(run, s, 11, 1);
+    bytes = read(file);
+  }
+  ticopd::Setup<float> s;
+  RunFactory<float> run;
+  std::string bytes;
+};
+INSTANTIATE_TEST_SUITE_P(One, CheckpointFile, ::testing::Values("ticopd"));
+
+TEST_P(CheckpointFile, TruncatedAnywhereIsRefused) {
+  for (std::size_t length = 0; length < bytes.size(); length += 1 + length / 40) {
+    write(file, bytes.substr(0, length));
+    EXPECT_THROW(resumed(run, s, 1), FormatError) << length << " of " << bytes.size() << " bytes";
+  }
+  write(file, bytes.substr(0, bytes.size() - 1));
+  EXPECT_THROW(resumed(run, s, 1), FormatError);
+}
+
+TEST_P(CheckpointFile, WithAnyBitOfItsHeaderFlippedIsRefused) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  ASSERT_LT(length, bytes.size());
+  for (std::size_t at = 0; at < 8 + length; ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+    write(file, damaged);
+    EXPECT_THROW(read_checkpoint_notes(file), FormatError)
+        << "byte " << at << ": " << bytes.substr(at, 20);
+  }
+}
+
+TEST_P(CheckpointFile, OfAnotherAlgorithmPrecisionOrSizeIsRefused) {
+  EXPECT_THROW(resumed(algorithm<float>("beer", s.graph), s, 1), FormatError);
+  const auto other = setup<double>("ticopd");
+  EXPECT_THROW(resumed(algorithm<double>("ticopd", s.graph), other, 1), FormatError);
+  s.objective = std::make_shared<LeastSquares<float>>(ProblemSize{7, 22, 12});
+  EXPECT_THROW(resumed(run, s, 1), FormatError);
+}
+
+TEST_P(CheckpointFile, CannotBeWrittenIntoAFolderThatIsNotThere) {
+  file = folder / "missing" / "checkpoint.safetensors";
+  EXPECT_THROW(stopped(run, s, 3, 1), DiskError);
+  EXPECT_THROW(stopped(run, s, 3, 3), DiskError)
+      << "the rank that failed tells why, the others only lost it";
+}
+
+TEST_P(CheckpointFile, ResumeWithoutOneStartsFromTheBeginning) {
+  fs::remove(file);
+  EXPECT_EQ(resumed(run, s, 1).digest, solve(run, s).digest);
+}
+
+TEST_P(CheckpointFile, IsSavedEverySoManyRounds) {
+  s.checkpoint = file;
+  s.checkpoint_every = 15;
+  int calls = 0;
+  s.before_checkpoint = [&] { ++calls; };
+  const std::string digest = solve(run, s).digest;
+  EXPECT_EQ(calls, 3) << "after 15, 30 and the last";
+  EXPECT_EQ(read_checkpoint_notes(file).at("round"), "40");
+  EXPECT_EQ(resumed(run, s, 3).digest, digest) << "a finished run has nothing left to do";
+}
+
+}  // namespace
+}  // namespace ticopd::dense

@@ -1,0 +1,91 @@
+#include "ticopd/network/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+TEST(Plan, DealsEveryAgentToOneRankInContiguousNonEmptyBlocks) {
+  for (int agents = 1; agents <= 17; ++agents)
+    for (int ranks = 1; ranks <= agents; ++ranks) {
+      const Graph graph = agents == 1 ? Graph(1, {}) : path(agents);
+      int next = 0;
+      for (int r = 0; r < ranks; ++r) {
+        const Plan plan(graph, ranks, r);
+        ASSERT_EQ(plan.first(), next);
+        ASSERT_GE(plan.rows(), 1u);
+        ASSERT_LE(plan.rows(), static_cast<std::size_t>((agents + ranks - 1) / ranks));
+        for (std::size_t row = 0; row < plan.rows(); ++row) {
+          ASSERT_EQ(plan.agent(row), next);
+          ASSERT_EQ(plan.owner(next), r);
+          ++next;
+        }
+      }
+      ASSERT_EQ(next, agents);
+    }
+}
+
+TEST(Plan, KnowsItsGhostsListenersAndSlots) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Graph graph = erdos_renyi(12, 0.25, seed);
+    for (const int ranks : {1, 2, 5, 12}) {
+      std::vector<Plan> plans;
+      for (int r = 0; r < ranks; ++r) plans.emplace_back(graph, ranks, r);
+      for (const Plan& plan : plans) {
+        std::set<int> ghosts;
+        std::set<std::size_t> slots;
+        for (std::size_t row = 0; row < plan.rows(); ++row) {
+          std::set<int> listeners;
+          EXPECT_EQ(plan.slot(plan.agent(row)), row);
+          for (const int j : graph.neighbours(plan.agent(row))) {
+            if (plan.owner(j) == plan.rank()) continue;
+            ghosts.insert(j);
+            listeners.insert(plan.owner(j));
+          }
+          EXPECT_EQ(plan.listeners(row), std::vector<int>(listeners.begin(), listeners.end()));
+        }
+        EXPECT_EQ(plan.ghosts(), std::vector<int>(ghosts.begin(), ghosts.end()));
+        for (std::size_t g = 0; g < plan.ghosts().size(); ++g)
+          EXPECT_EQ(plan.slot(plan.ghosts()[g]), plan.rows() + g);
+        // What a rank waits for is what the owner sends it.
+        for (const int j : plan.ghosts()) {
+          const Plan& theirs = plans[static_cast<std::size_t>(plan.owner(j))];
+          const auto& told = theirs.listeners(theirs.slot(j));
+          EXPECT_EQ(std::count(told.begin(), told.end(), plan.rank()), 1);
+        }
+      }
+    }
+  }
+}
+
+TEST(Plan, BalancesTheSamplesNotTheAgents) {
+  const std::vector<std::size_t> cost{1000, 100, 100, 100, 100, 100, 100, 100, 100, 100};
+  const Graph graph = ring(10);
+  EXPECT_EQ(Plan(graph, 2, 0, cost).rows(), 1u) << "the first agent is more than half of all";
+  EXPECT_EQ(Plan(graph, 2, 1, cost).rows(), 9u);
+  const std::vector<std::size_t> none(10, 0);
+  EXPECT_EQ(Plan(graph, 2, 0, none).rows(), 5u) << "agents without samples still count";
+  const std::vector<std::size_t> last{0, 0, 0, 0, 0, 0, 0, 0, 0, 1000};
+  for (int r = 0; r < 4; ++r) EXPECT_GE(Plan(graph, 4, r, last).rows(), 1u);
+}
+
+TEST(Plan, RefusesMoreRanksThanAgents) {
+  for (const int ranks : {0, -1, 6}) {
+    try {
+      const Plan plan(ring(5), ranks, 0);
+      ADD_FAILURE() << ranks;
+    } catch (const ConfigError& e) {
+      EXPECT_NE(std::string(e.what()).find("network.ranks = " + std::to_string(ranks)),
+                std::string::npos);
+      EXPECT_NE(std::string(e.what()).find("1 to 5"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ticopd
