@@ -50,8 +50,8 @@ struct CodecOptions {
   int bits = 8;                     // qsgd: levels 0 ... s = 2^bits - 1
   bool scaled = true;               // qsgd: divide by tau, which makes it contract
   std::size_t bucket = 0;           // qsgd: one norm per so many coordinates; 0: one for the row
-  std::optional<std::size_t> k;     // top_k, rand_k
-  std::optional<double> fraction;   // top_k, rand_k: k = max(1, floor(fraction d))
+  std::optional<std::size_t> k = {};    // top_k, rand_k
+  std::optional<double> fraction = {};  // top_k, rand_k: k = max(1, floor(fraction d))
   bool unbiased = false;            // rand_k: scale by d / k
 };
 

@@ -121,7 +121,7 @@ void CpuNetwork<T>::map(const F& formula, Operands&&... operands) {
     const std::size_t end = std::min(cols, (t % cuts + 1) * task_cols);
     for (std::size_t first = t % cuts * task_cols; first < end; first += map_chunk) {
       const std::size_t count = std::min(map_chunk, end - first);
-      const auto sweep = [&](auto... p) {
+      const auto sweep = [&](const auto&... p) {
 #if defined(__clang__)
 #pragma clang loop vectorize(assume_safety)
 #else

@@ -189,6 +189,13 @@ const Field<T>& CpuMirror<T>::arrived(const Field<T>& rows) const {
   return rows;
 }
 
+template <class T>
+const Field<T>& CpuMirror<T>::kept(const Field<T>& rows) const {
+  if (rows.rows() != agents_.size())
+    throw std::logic_error("Mirror: reads what MirrorKeeps did not ask to keep");
+  return rows;
+}
+
 template class CpuMirror<float>;
 template class CpuMirror<double>;
 

@@ -44,9 +44,9 @@ class CpuMirror {
 
   const Field<T>& own() const { return h_; }  // rows of hosted agents first, then ghosts
   Mixture<T> mixed() const { return {&arrived(h_), &m_}; }
-  const Field<T>& estimate() const { return estimate_; }
-  Mixture<T> mixed_estimate() const { return {&arrived(estimate_), &m_}; }
-  const Field<T>& sent() const { return sent_; }
+  const Field<T>& estimate() const { return kept(estimate_); }
+  Mixture<T> mixed_estimate() const { return {&arrived(kept(estimate_)), &m_}; }
+  const Field<T>& sent() const { return kept(sent_); }  // of the last exchange
 
   // For checkpoints: the agent whose surrogate lies in each row of own().
   Field<T>& rows() { return h_; }
@@ -60,6 +60,7 @@ class CpuMirror {
   void take(std::size_t ghost, std::span<const std::byte> frame);
   void apply(std::size_t slot, std::span<const T> q);
   const Field<T>& arrived(const Field<T>& rows) const;
+  const Field<T>& kept(const Field<T>& rows) const;
 
   CpuNetwork<T>& net_;
   std::uint16_t channel_;

@@ -11,7 +11,7 @@ namespace ticopd {
 namespace {
 
 // Cuts 0 ... n into `ranks` non-empty runs whose costs are as near to equal as going left to right
-// allows: rank r ends where the running cost passes (r + 1) / ranks of the total.
+// allows: rank r begins where the running cost is nearest to r / ranks of the total.
 std::vector<int> deal(int agents, int ranks, std::span<const std::size_t> cost) {
   std::vector<double> upto{0.0};
   for (int i = 0; i < agents; ++i)
@@ -19,7 +19,8 @@ std::vector<int> deal(int agents, int ranks, std::span<const std::size_t> cost) 
   std::vector<int> first{0};
   for (int r = 1; r < ranks; ++r) {
     const double target = upto.back() * r / ranks;
-    const auto at = std::lower_bound(upto.begin(), upto.end(), target - 1e-9 * upto.back());
+    const auto after = std::lower_bound(upto.begin() + 1, upto.end() - 1, target);
+    const auto at = *after - target < target - *(after - 1) ? after : after - 1;  // the nearer cut
     const int cut = static_cast<int>(at - upto.begin());
     first.push_back(std::clamp(cut, first.back() + 1, agents - (ranks - r)));
   }
