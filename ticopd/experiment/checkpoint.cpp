@@ -1,6 +1,7 @@
 #include "ticopd/experiment/checkpoint.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/transport/collective.hpp"
+#include "ticopd/transport/frame.hpp"
 
 namespace ticopd {
 namespace {
@@ -86,6 +88,14 @@ constexpr const char* dtype() {
   return sizeof(T) == 4 ? "F32" : "F64";
 }
 
+// A hash over the header but itself: a bit flipped in a note (the round, say) would still parse. Always
+// 16 digits, since every rank works out the header's length by itself.
+std::string check_of(json header) {
+  header["__metadata__"].erase("check");
+  const std::string text = header.dump();
+  return fmt::format("{:016x}", hash_row(std::as_bytes(std::span(text))));
+}
+
 struct Header {
   json text;
   std::uint64_t data = 0;  // where the tensors begin
@@ -96,13 +106,17 @@ Header read_header(File& file, const fs::path& path) {
   std::uint64_t length = 0;
   if (size < sizeof length) throw FormatError(path.string() + ": is not a checkpoint (too short)");
   file.read_at(0, std::as_writable_bytes(std::span(&length, 1)));
-  if (length > size - sizeof length || length > (1u << 30))
+  if (length > size - sizeof length || length > (1u << 30) || length % 8 != 0)
     throw FormatError(path.string() + ": is not a checkpoint (header length " + std::to_string(length) + ")");
   std::string text(length, '\0');
   file.read_at(sizeof length, std::as_writable_bytes(std::span(text)));
   Header header{json::parse(text, nullptr, false), sizeof length + length};
-  if (!header.text.is_object() || !header.text.contains("__metadata__"))
+  // The parser takes a NUL for the end and would not see what stands behind it.
+  if (text.find('\0') != std::string::npos || !header.text.is_object() ||
+      !header.text.contains("__metadata__") || !header.text["__metadata__"].is_object())
     throw FormatError(path.string() + ": is not a checkpoint (header does not parse)");
+  if (header.text["__metadata__"].value("check", json()) != check_of(header.text))
+    throw FormatError(path.string() + ": its header is damaged (its hash differs)");
   return header;
 }
 
@@ -125,6 +139,7 @@ void save_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run,
                       {"data_offsets", {offset, offset + tensor_bytes}}};
     offset += tensor_bytes;
   }
+  header["__metadata__"]["check"] = check_of(header);
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const std::uint64_t length = text.size(), data = sizeof length + length;
@@ -166,7 +181,7 @@ CheckpointNotes read_checkpoint_notes(const fs::path& path) {
 }
 
 template <class T>
-void load_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run) {
+void load_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run) try {
   run.complete();  // what the constructor of the run may have sent
   File file(path, O_RDONLY);
   const Header header = read_header(file, path);
@@ -190,6 +205,8 @@ void load_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run) {
                    std::as_writable_bytes(t.rows->row(row)));
     }
   }
+} catch (const json::exception&) {  // a tensor's entry has values of other types than ours
+  throw FormatError(path.string() + ": its header is damaged");
 }
 
 template void save_checkpoint<float>(const fs::path&, CpuNetwork<float>&, AnyRun<float>&,

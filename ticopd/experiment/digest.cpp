@@ -58,10 +58,13 @@ void Digest::add(CpuNetwork<T>& net, const Field<T>& x) {
 
 std::string Digest::hex() const { return to_hex(canonical(XXH3_128bits_digest(&state_->xxh))); }
 
-// The state holds one pointer, to the library's own secret: it is set anew when restored.
+// The state holds one pointer, to the library's own secret: left out, lest checkpoints differ from process
+// to process, and set anew when restored.
 std::string Digest::state() const {
+  State copy = *state_;
+  copy.xxh.extSecret = nullptr;
   std::array<unsigned char, sizeof(XXH3_state_t)> bytes;
-  std::memcpy(bytes.data(), &state_->xxh, bytes.size());
+  std::memcpy(bytes.data(), &copy.xxh, bytes.size());
   return fmt::format("{}:{}", XXH_versionNumber(), to_hex(bytes));
 }
 

@@ -194,6 +194,8 @@ void run_rank(const RunFactory<T>& algorithm, const Setup<T>& setup, Transport& 
 
 template <class T>
 Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) {
+  if (setup.ranks < 1 || setup.threads < 1)
+    throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
   Solution<T> solution;
   solution.x = Field<T>(static_cast<std::size_t>(setup.graph.agents()), setup.objective->dimension());
   if (setup.ranks == 1) {
