@@ -1,1 +1,14 @@
+# cmake --install, and what find_package(ticopd) needs afterwards.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ticopd)
 
+install(TARGETS ticopd_core EXPORT ticopd-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ticopd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT ticopd-targets NAMESPACE ticopd:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/ticopd-config.cmake.in ticopd-config.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(ticopd-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ticopd-config.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/ticopd-config-version.cmake
+  cmake/FindRandom123.cmake cmake/FindxxHash.cmake DESTINATION ${package_dir})
