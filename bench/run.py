@@ -1,6 +1,6 @@
 """One iteration's gradients: ticopd against PyTorch, in turns within one run, as a table.
 
-    python3 bench/run.py [--program build/release/bench/bench_gradient] [--threads 1 2] [--repeats 15]
+    python3 bench/run.py [--program build/bench/bench/bench_gradient] [--threads 1 2] [--repeats 15]
 
 Ten agents, 784-100-10 sigmoid perceptron, 60,000 images split by label. PyTorch computes the same ten
 gradients (Debian: python3-torch python3-numpy libopenblas0-openmp) and gets what is best for it: the BLAS
@@ -114,7 +114,7 @@ def compare(options, python, folder, threads):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", default=str(HERE.parent / "build/release/bench/bench_gradient"))
+    parser.add_argument("--program", default=str(HERE.parent / "build/bench/bench/bench_gradient"))
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--blas", default=threaded_blas(), metavar="DIR",

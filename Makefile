@@ -1,0 +1,60 @@
+# The two commands of the README, and what developers need. Each installs what is missing first.
+# JOBS=N limits the build; WERROR=ON makes warnings errors (as in CI).
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+WERROR ?= $(if $(CI),ON,OFF)
+CMAKE_FLAGS = -DTICOPD_WERROR=$(WERROR)
+.DEFAULT_GOAL := help
+
+.PHONY: help build demo test test-all asan tsan fuzz bench format clean
+help:
+	@echo 'make demo       build, fetch MNIST, see ten agents train (a few minutes)'
+	@echo 'make test       build and run the tests'
+	@echo 'make build      leaves build/release/ticopd'
+	@echo 'make test-all   the long tests, sanitizers and fuzzing too (about an hour)'
+	@echo 'make bench      speed, as ratios to a named peer'
+
+build:
+	@tools/install_packages build
+	@cmake --preset release $(CMAKE_FLAGS) > /dev/null
+	@cmake --build --preset release --parallel $(JOBS) --target ticopd
+
+demo: build
+	@build/release/ticopd demo
+
+test:
+	@tools/install_packages build test
+	@cmake --preset release $(CMAKE_FLAGS) > /dev/null
+	@cmake --build --preset release --parallel $(JOBS)
+	@build/release/ticopd data fetch mnist > /dev/null
+	@ctest --preset release --parallel $(JOBS)
+
+test-all: test asan tsan fuzz
+	@ctest --test-dir build/release --label-regex slow --output-on-failure
+
+asan tsan:
+	@tools/install_packages build test
+	@cmake --preset $@ $(CMAKE_FLAGS) > /dev/null
+	@cmake --build --preset $@ --parallel $(JOBS)
+	@ctest --preset $@ --parallel $(JOBS)
+
+# FUZZ_SECONDS for each target.
+FUZZ_SECONDS ?= 120
+fuzz:
+	@tools/install_packages build fuzz
+	@cmake --preset fuzz $(CMAKE_FLAGS) > /dev/null
+	@cmake --build --preset fuzz --parallel $(JOBS)
+	@for target in build/fuzz/fuzz/fuzz_*; do [ -x $$target -a -f $$target ] || continue; \
+	  echo "$$target"; $$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=0 || exit 1; done
+
+bench:
+	@tools/install_packages build bench
+	@cmake --preset bench $(CMAKE_FLAGS) > /dev/null
+	@cmake --build --preset bench --parallel $(JOBS)
+	@/usr/bin/python3 bench/run.py --program build/bench/bench/bench_gradient
+
+format:
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+clean:
+	@rm -rf build
