@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -74,9 +73,9 @@ std::string choose_data(bool offline) {
 }
 
 int demo(const RunFlags& flags) {
+  refuse_missing_device(flags);
   const std::string data = choose_data(flags.offline);
   const fs::path out = flags.out.empty() ? default_folder("demo") : flags.out;
-  if (!isatty(STDERR_FILENO)) fmt::print(stderr, "Each run writes a line every 10 seconds.\n");
   fmt::print("Ten agents on a ring, one digit each, 784-100-10 network, {} images of {}.\n", 6000, data);
   fmt::print("Each agent sees only its own digit and sends messages only to its two neighbours.\n\n");
   std::vector<std::pair<std::string, Metrics>> rows;

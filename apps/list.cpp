@@ -32,7 +32,10 @@ json algorithms() {
       options += fmt::format("{}{}{}", options.empty() ? "" : ", ", p.name, value);
       e["parameters"].push_back({{"name", p.name}, {"help", p.help}, {"required", p.required}});
     }
-    for (const FlagInfo& f : a.flags) options += fmt::format(", {} = {}", f.name, f.value);
+    for (const FlagInfo& f : a.flags) {
+      options += fmt::format(", {} = {}", f.name, f.value);
+      e["flags"].push_back({{"name", f.name}, {"help", f.help}, {"default", f.value}});
+    }
     e["options"] = options;
     list.push_back(e);
   }

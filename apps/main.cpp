@@ -1,7 +1,11 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <cstdlib>
 #include <new>
 
 #include "apps/commands.hpp"
@@ -20,8 +24,34 @@ extern "C" void on_signal(int signal) {
 }
 
 int complain(int code, const std::string& what) {
-  fmt::print(stderr, "ticopd: {}\n", what);
+  const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  fmt::print(stderr, "{}ticopd:{} {}\n", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", what);
   return code;
+}
+
+// CLI11 says that a command is missing where one is misspelt, and suggests no option.
+std::string unknown_word(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = &app;
+  for (int i = 1; i < argc; ++i) {
+    const std::string given(argv[i], std::strcspn(argv[i], "="));
+    const bool option = given.starts_with("--");
+    std::vector<std::string> known;
+    if (option)
+      for (const CLI::Option* o : command->get_options())
+        for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
+    else
+      for (const CLI::App* c : command->get_subcommands({})) known.push_back(c->get_name());
+    if (std::ranges::find(known, given) != known.end()) {
+      if (!option) command = command->get_subcommand(given);
+      continue;
+    }
+    if (!option && known.empty()) continue;  // a value
+    const std::vector<std::string_view> words(known.begin(), known.end());
+    const std::string_view near = nearest(given, words);
+    return fmt::format("{}: no such {}; there are {}{}", given, option ? "option" : "command",
+                       fmt::join(words, ", "), near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+  }
+  return {};
 }
 
 int run(int argc, char** argv) {
@@ -46,6 +76,8 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() != 0)
+      if (const std::string unknown = unknown_word(app, argc, argv); !unknown.empty()) throw UsageError(unknown);
     return app.exit(e) == 0 ? 0 : 64;
   }
   return action();

@@ -60,8 +60,7 @@ void Progress::draw() {
     begin_ = now;
     first_round_ = round_;
   }
-  const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::seconds(10);
-  if (quiet_ || !any_ || now - drawn_at_ < pause) return;
+  if (quiet_ || !terminal_ || !any_ || now - drawn_at_ < std::chrono::milliseconds(100)) return;
   drawn_at_ = now;
   const double spent = std::chrono::duration<double>(now - begin_).count();
   const double done = static_cast<double>(round_ - first_round_);
@@ -70,10 +69,6 @@ void Progress::draw() {
   std::string line = fmt::format("{}  {}/{}  loss {:.4g}", label_, round_, iterations_, last_.loss_max);
   if (last_.accuracy_min) line += fmt::format("  accuracy {:.3f}", *last_.accuracy_min);
   line += fmt::format("  sent {}  ETA {}", bits(last_.bits_payload), left);
-  if (!terminal_) {
-    fmt::print(stderr, "{}\n", line);
-    return;
-  }
   winsize size{};
   const std::size_t width =
       ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1u : 79u;

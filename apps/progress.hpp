@@ -8,7 +8,7 @@
 
 namespace ticopd::app {
 
-// A live line on a terminal; elsewhere a plain line now and then; silent where asked to be.
+// A live line on a terminal, and nothing elsewhere: logs and scripts read metrics.csv.
 class Progress {
  public:
   Progress(std::string label, std::uint32_t iterations, bool quiet);

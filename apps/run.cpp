@@ -78,9 +78,11 @@ int run_one(const fs::path& file, const RunFlags& flags) {
     fmt::print("{}\n", summary.dump(2));
   else
     print_summary(summary, options.out, last);
-  if (summary["status"] == "interrupted")
-    throw Interrupted(fmt::format("interrupted; all is saved, go on with: ticopd run {} --resume --out {}",
-                                  file.string(), options.out.string()));
+  if (summary["status"] == "interrupted") {
+    std::string again = fmt::format("ticopd run {} --resume --out {}", file.string(), options.out.string());
+    for (const std::string& set : flags.set) again += fmt::format(" --set '{}'", set);
+    throw Interrupted("interrupted; all is saved, go on with: " + again);
+  }
   return 0;
 }
 
@@ -96,7 +98,7 @@ void add_run(CLI::App& app, Action& action) {
       "Examples:\n"
       "  ticopd run experiments/mnist_ring10.toml\n"
       "  ticopd run experiments/mnist_ring10.toml --set codec.bits=4 --set iterations=500 --out runs/four\n"
-      "  ticopd run experiments/mnist_ring10.toml --out runs/four --resume\n"
+      "  ticopd run experiments/mnist_ring10.toml --out runs/eight      (Ctrl-C saves; then add --resume)\n"
       "The keys and their defaults: docs/configuration.md");
   command->callback([=, &action] { action = [=] { return run_one(*file, *flags); }; });
 }

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <iterator>
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/codec.hpp"
@@ -25,7 +25,9 @@ using nlohmann::json;
 using Check = std::function<void(const std::string& key, json& value)>;
 
 [[noreturn]] void refuse(const std::string& key, const json& given, const std::string& allowed) {
-  throw ConfigError(fmt::format("{} = {}: allowed {}", key, given.dump(), allowed));
+  // JSON has no word for nan and inf.
+  const std::string shown = given.is_number_float() ? fmt::format("{}", given.get<double>()) : given.dump();
+  throw ConfigError(fmt::format("{} = {}: allowed {}", key, shown, allowed));
 }
 
 Check integer(std::int64_t low, std::int64_t high) {
@@ -40,7 +42,8 @@ Check number(double low, double high, bool low_allowed = true) {
     const double v = value.is_number() ? value.get<double>() : NAN;
     if (!std::isfinite(v) || v > high || (low_allowed ? v < low : v <= low))
       refuse(key, value, fmt::format("is a number {} {}{}", low_allowed ? "from" : "above", low,
-                                     std::isinf(high) ? (low_allowed ? " up" : "") : fmt::format(" to {}", high)));
+                                     std::isinf(high) ? (low_allowed ? " up" : "")
+                                                      : fmt::format("{} {}", low_allowed ? " to" : ", at most", high)));
     value = v;
   };
 }
@@ -164,14 +167,18 @@ json::json_pointer pointer(std::string_view key) {
 }
 
 [[noreturn]] void unknown(const std::string& key) {
-  std::vector<std::string_view> known{"algorithm.name"};
+  std::vector<std::string_view> known{"algorithm.name", "problem", "graph", "codec", "algorithm", "network", "log",
+                                      "checkpoint"};
   for (const Key& k : keys()) known.push_back(k.name);
+  std::vector<std::string> parameters;
+  for (const AlgorithmInfo& a : algorithm_table())
+    for (const ParameterInfo& p : a.parameters) parameters.push_back(fmt::format("algorithm.{}", p.name));
+  known.insert(known.end(), parameters.begin(), parameters.end());
   // A key is often right but in the wrong table, or misspelt after the dot.
   const auto last = [](std::string_view k) { return k.substr(k.rfind('.') + 1); };
-  std::string_view best = nearest(key, known);
-  if (best.empty())
-    for (const std::string_view k : known)
-      if (last(k) == last(key)) best = k;
+  const auto in_another_table = [&](std::string_view k) { return last(k) == last(key); };
+  const auto moved = std::ranges::find_if(known, in_another_table);
+  const std::string_view best = moved != known.end() ? *moved : nearest(key, known);
   throw ConfigError(fmt::format("{}: no such key{}", key,
                                 best.empty() ? std::string("; `ticopd run --help` names the manual")
                                              : fmt::format("; did you mean \"{}\"?", best)));
@@ -202,6 +209,7 @@ void check_algorithm(json& table) {
 }
 
 json complete(json tree) {
+  if (!tree.is_object()) throw ConfigError("the config is not a table of keys");
   json algorithm = tree.contains("algorithm") ? tree["algorithm"] : json();
   tree.erase("algorithm");
   refuse_unknown(tree, "");
@@ -232,11 +240,13 @@ Config& Config::operator=(Config other) noexcept {
 Config::~Config() = default;
 
 Config Config::read(const fs::path& file, std::span<const std::string> overrides) {
+  if (std::error_code ignored; fs::is_directory(file, ignored))
+    throw ConfigError(fmt::format("{}: is a folder; expected a TOML file", file.string()));
   std::ifstream in(file);
-  std::ostringstream content;
-  if (fs::is_directory(file) || !in || !(content << in.rdbuf()))
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  if (!in)
     throw ConfigError(fmt::format("{}: cannot be read; expected a TOML file", file.string()));
-  json tree = toml_to_json(content.str(), file.string());
+  json tree = toml_to_json(content, file.string());
   for (const std::string& o : overrides) apply_override(tree, o);
   if (!tree.contains("name")) tree["name"] = file.stem().string();
   const fs::path folder = file.parent_path();

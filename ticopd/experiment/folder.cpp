@@ -29,6 +29,12 @@ void RunFolder::create() const {
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) throw DiskError(fmt::format("{}: cannot be created: {}", path_.string(), error.message()));
+  // What a run that was killed in the middle of a write left behind.
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    const std::string name = entry.path().filename().string();
+    for (const char* ours : {".metrics.csv.", ".run.json.", ".final.npy.", "checkpoint.safetensors."})
+      if (name.starts_with(ours) && name.ends_with(".tmp")) fs::remove(entry.path(), error);
+  }
 }
 
 std::optional<json> RunFolder::read_summary() const {
@@ -39,9 +45,12 @@ std::optional<json> RunFolder::read_summary() const {
 json RunFolder::require_summary(const fs::path& folder) {
   const fs::path file = folder / "run.json";
   json summary = json::parse(read_file(file), nullptr, false);
-  for (const char* key : {"config", "status", "digest", "config_folder"})
-    if (!summary.is_object() || !summary.contains(key))
+  if (!summary.is_object()) throw FormatError(fmt::format("{}: is not a run summary (no JSON object)", file.string()));
+  for (const char* key : {"config", "status", "digest", "config_folder"}) {
+    const json value = summary.value(key, json());
+    if (std::string_view(key) == "config" ? !value.is_object() : !value.is_string())
       throw FormatError(fmt::format("{}: is not a run summary (no \"{}\")", file.string(), key));
+  }
   return summary;
 }
 

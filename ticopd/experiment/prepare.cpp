@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -20,7 +21,9 @@ using nlohmann::json;
 
 // A number, or a table such as { schedule = "inverse_sqrt", c = 0.1, t0 = 10 }.
 Schedule read_schedule(const std::string& key, const json& value) {
-  if (value.is_number()) return value.get<double>();
+  if (value.is_number() && std::isfinite(value.get<double>())) return value.get<double>();
+  if (value.is_number())
+    throw ConfigError(fmt::format("{} = {}: allowed is a finite number", key, value.get<double>()));
   if (!value.is_object() || !value.contains("schedule") || !value["schedule"].is_string())
     throw ConfigError(fmt::format("{} = {}: allowed is a number, or a table such as "
                                   "{{ schedule = \"inverse_sqrt\", c = 0.1, t0 = 10 }}", key, value.dump()));
@@ -35,7 +38,8 @@ Schedule read_schedule(const std::string& key, const json& value) {
     if (std::ranges::find(parts, name) == parts.end())
       throw ConfigError(not_allowed(key + ": key", name, parts));
   const auto number = [&](const char* name, double low) {
-    if (!value.contains(name) || !value[name].is_number() || !(value[name].get<double>() >= low))
+    if (!value.contains(name) || !value[name].is_number() || !(value[name].get<double>() >= low) ||
+        !std::isfinite(value[name].get<double>()))
       throw ConfigError(fmt::format("{}.{}: schedule \"{}\" needs a number of at least {}", key, name, kind, low));
     return value[name].get<double>();
   };
@@ -47,10 +51,11 @@ Schedule read_schedule(const std::string& key, const json& value) {
 
 AlgorithmOptions algorithm_options(const Config& config) {
   AlgorithmOptions options;
+  options.name = config.get<std::string>("algorithm.name");
+  const auto& parameters = algorithm_info(options.name).parameters;
   for (const auto& [key, value] : config.tree()["algorithm"].items()) {
-    if (key == "name")
-      options.name = value;
-    else if (value.is_boolean())
+    if (key == "name") continue;
+    if (value.is_boolean() && std::ranges::find(parameters, key, &ParameterInfo::name) == parameters.end())
       options.flags[key] = value;
     else
       options.parameters[key] = read_schedule("algorithm." + key, value);

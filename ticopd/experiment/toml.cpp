@@ -49,9 +49,10 @@ json toml_to_json(std::string_view text, const std::string& name) {
 
 void apply_override(json& tree, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
-  if (equals == std::string::npos || equals == 0)
+  const std::string key = assignment.substr(0, equals);
+  if (equals == std::string::npos || ("." + key + ".").find("..") != std::string::npos)  // no or an empty name
     throw UsageError(fmt::format("--set {}: expected key=value, such as --set graph.agents=20", assignment));
-  const std::string key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
+  const std::string value = assignment.substr(equals + 1);
   json parsed = value;
   try {
     parsed = convert(*toml::parse("v = " + value).get("v"), "--set " + key);
@@ -60,10 +61,12 @@ void apply_override(json& tree, const std::string& assignment) {
   }
   json* at = &tree;
   std::istringstream parts(key);
+  std::string table;
   for (std::string part; std::getline(parts, part, '.');) {
     if (at->is_null()) *at = json::object();
-    if (!at->is_object()) throw ConfigError(fmt::format("--set {}: {} is not a table", assignment, key));
+    if (!at->is_object()) throw ConfigError(fmt::format("--set {}: {} is not a table", assignment, table));
     at = &(*at)[part];
+    table += (table.empty() ? "" : ".") + part;
   }
   *at = parsed;
 }

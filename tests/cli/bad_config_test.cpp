@@ -1,0 +1,149 @@
+// Wrong keys, types, numbers, words and TOML: exit code 78 and a message that names the key, what
+// was given, what is allowed and the word that was probably meant.
+#include "cli/wrong.hpp"
+
+namespace ticopd {
+namespace {
+
+class BadKey : public Refused {};
+TEST_P(BadKey, IsRefusedByNameAndLeavesNothingBehind) {
+  expect_refusal();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Config, BadKey,
+    ::testing::Values(
+        set("unknown_at_top", {"iteration=5"},
+            {"iteration:", "no such key", "did you mean \"iterations\"?"}),
+        set("misspelt_in_a_table", {"graph.agnets=4"},
+            {"graph.agnets:", "did you mean \"graph.agents\"?"}),
+        set("in_the_wrong_table", {"graph.bits=4"},
+            {"graph.bits:", "did you mean \"codec.bits\"?"}),
+        set("missing_its_table", {"alpha=0.1"}, {"alpha:", "did you mean \"algorithm.alpha\"?"}),
+        set("like_nothing", {"zzzzzzzzzz=1"}, {"zzzzzzzzzz:", "no such key"}),
+        set("unknown_table", {"grahp.agents=4"},
+            {"grahp:", "no such key", "did you mean \"graph\"?"}),
+        set("table_as_value", {"graph=3"}, {"graph = 3", "[graph]"}),
+        set("algorithm_as_value", {"algorithm=3"}, {"algorithm = 3", "[algorithm]"}),
+        set("value_as_table", {"graph.agents.most=3"}, {"graph.agents is not a table"}),
+        config("top_level_in_the_file", "sed = 3\n", {"sed:", "did you mean \"seed\"?"}),
+        config("table_in_the_file", "[codec]\nbit = 3\n",
+               {"codec.bit:", "did you mean \"codec.bits\"?"})),
+    name_of);
+
+class BadValue : public Refused {};
+TEST_P(BadValue, IsRefusedWithWhatIsAllowed) {
+  expect_refusal();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Config, BadValue,
+    ::testing::Values(
+        set("word_for_a_number", {"graph.agents=ten"},
+            {"graph.agents = \"ten\"", "whole number from 1"}),
+        set("nothing_for_a_number", {"graph.agents="},
+            {"graph.agents = \"\"", "whole number from 1"}),
+        set("fraction_for_a_count", {"iterations=1.5"},
+            {"iterations = 1.5", "whole number from 1"}),
+        set("no_iterations", {"iterations=0"},
+            {"iterations = 0", "whole number from 1 to 4294967295"}),
+        set("too_many_iterations", {"iterations=4294967296"},
+            {"iterations = 4294967296", "to 4294967295"}),
+        set("negative_seed", {"seed=-1"}, {"seed = -1", "whole number from 0"}),
+        set("no_agents", {"graph.agents=0"}, {"graph.agents = 0", "from 1"}),
+        set("number_for_a_flag", {"problem.normalize=1"},
+            {"problem.normalize = 1", "true and false"}),
+        set("number_for_a_word", {"graph.kind=3"}, {"graph.kind = \"3\"", "ring", "torus"}),
+        set("number_for_a_name", {"problem.data=3"}, {"problem.data = 3", "string"}),
+        set("list_wanted", {"problem.hidden=30"},
+            {"problem.hidden = 30", "list of layer sizes", "[100]"}),
+        set("empty_layer", {"problem.hidden=[10, 0]"},
+            {"problem.hidden = [10,0]", "list of layer sizes"}),
+        set("empty_batch", {"problem.batch=0"}, {"problem.batch = 0", "\"full\"", "whole number"}),
+        set("word_for_a_batch", {"problem.batch=al"}, {"problem.batch = \"al\"", "\"full\""}),
+        set("negative_l2", {"problem.l2=-1e-3"}, {"problem.l2 = -0.001", "from 0 up"}),
+        set("nan_for_a_number", {"problem.l2=nan"}, {"problem.l2 = nan", "from 0 up"}),
+        set("probability_above_one", {"graph.p=1.5"}, {"graph.p = 1.5", "above 0, at most 1"}),
+        set("one_class", {"problem.classes=1"}, {"problem.classes = 1", "from 2"}),
+        set("no_log_points", {"log.points=0"}, {"log.points = 0", "from 1"}),
+        set("no_deadline", {"network.deadline_s=0"}, {"network.deadline_s = 0", "above 0"}),
+        set("date_in_an_assignment", {"seed=1979-05-27"}, {"--set seed", "dates and times"}),
+        set("drop_not_yet", {"graph.drop=0.5"}, {"graph.drop = 0.5", "allowed is 0"}),
+        set("entropy_not_yet", {"codec.coding=entropy"},
+            {"codec.coding = \"entropy\"", "\"fixed\""}),
+        set("noise_not_yet", {"network.noise=gaussian"},
+            {"network.noise = \"gaussian\"", "\"none\""}),
+        set("lyapunov_not_yet", {"log.lyapunov=true"}, {"log.lyapunov = true", "false"})),
+    name_of);
+
+class UnknownWord : public Refused {};
+TEST_P(UnknownWord, IsRefusedWithTheAllowedAndTheNearest) {
+  expect_refusal();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Config, UnknownWord,
+    ::testing::Values(
+        set("objective", {"problem.objective=sofmax"},
+            {"problem.objective = \"sofmax\"", "mlp", "least_squares",
+             "did you mean \"softmax\"?"}),
+        set("graph", {"graph.kind=rign"},
+            {"graph.kind = \"rign\"", "hypercube", "did you mean \"ring\"?"}),
+        set("codec", {"codec.kind=qsdg"},
+            {"codec.kind = \"qsdg\"", "rand_k", "did you mean \"qsgd\"?"}),
+        set("algorithm", {"algorithm.name=choco"},
+            {"algorithm.name = \"choco\"", "choco_sgd", "beer"}),
+        set("partition", {"problem.partition=dirichlit"},
+            {"problem.partition = \"dirichlit\"", "label, sorted, iid, dirichlet",
+             "did you mean \"dirichlet\"?"}),
+        set("activation", {"problem.activation=sigmod"},
+            {"problem.activation = \"sigmod\"", "tanh, relu", "did you mean \"sigmoid\"?"}),
+        set("precision", {"precision=duoble"},
+            {"precision = \"duoble\"", "float, double", "did you mean \"double\"?"}),
+        set("transport", {"network.transport=thread"},
+            {"network.transport = \"thread\"", "none, threads", "did you mean \"threads\"?"}),
+        set("weights", {"graph.weights=metropolys"},
+            {"graph.weights = \"metropolys\"", "lazy_metropolis", "did you mean \"metropolis\"?"}),
+        set("weighting", {"problem.weighting=agents"},
+            {"problem.weighting = \"agents\"", "agent, sample", "did you mean \"agent\"?"}),
+        set("init", {"problem.init=zeros"},
+            {"problem.init = \"zeros\"", "torch, zero", "did you mean \"zero\"?"}),
+        set("data", {"problem.data=minst"},
+            {"problem.data = \"minst\"", "csv:FILE", "did you mean \"mnist\"?"}),
+        set("data_without_its_place", {"problem.data=csv"},
+            {"problem.data = \"csv\"", "csv:FILE"})),
+    name_of);
+
+class BadToml : public Refused {};
+TEST_P(BadToml, IsRefusedWithItsPlace) {
+  expect_refusal();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Config, BadToml,
+    ::testing::Values(
+        config("syntax", "seed = 1\niterations = [1\nname = 2\n", {"wrong.toml:3:1:"}),
+        config("duplicate_key", "seed = 1\nseed = 2\n", {"wrong.toml:2:", "seed"}),
+        config("duplicate_table", "[graph]\nagents = 4\n[graph]\n", {"wrong.toml:3:", "graph"}),
+        config("date", "seed = 1\nname = 1979-05-27\n", {"wrong.toml:2:", "dates and times"}),
+        config("not_text", std::string("\xff\xfe\x00\x01", 4), {"wrong.toml:1:1:"}),
+        config("empty", "", {"algorithm.alpha", "required", "ticopd"}),
+        Wrong{"missing",
+              {"run", "none.toml", "--out", "out"},
+              78,
+              {"none.toml", "cannot be read", "TOML file"}},
+        Wrong{"folder",
+              {"run", "configs", "--out", "out"},
+              78,
+              {"configs", "is a folder", "TOML file"},
+              {{"configs/", ""}}}),
+    name_of);
+
+// Or every refusal above would prove nothing.
+TEST_F(CommandLine, RunsTheConfigThatTheseTestsSpoil) {
+  const Outcome o = ticopd({"run", "small.toml", "--out", "out"});
+  EXPECT_EQ(o.code, 0) << o.err;
+}
+
+}  // namespace
+}  // namespace ticopd

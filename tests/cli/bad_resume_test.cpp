@@ -1,0 +1,136 @@
+// Run folders that were damaged or belong to another run, and runs that leave the numbers.
+#include "cli/program.hpp"
+
+namespace ticopd {
+namespace {
+
+class RunFolderOnDisk : public CommandLine {
+ protected:
+  void SetUp() override {
+    CommandLine::SetUp();
+    run("out");
+  }
+
+  // As if it had been interrupted: only the checkpoint tells how far it came.
+  void forget_the_end() const {
+    std::filesystem::remove(folder_ / "out/run.json");
+    std::filesystem::remove(folder_ / "out/final.npy");
+  }
+
+  void expect_refused(const Arguments& arguments, int code,
+                      const std::vector<std::string>& says) const {
+    const auto before = snapshot();
+    const Outcome o = ticopd(arguments);
+    EXPECT_EQ(o.code, code) << o.err;
+    for (const std::string& part : says)
+      EXPECT_NE(o.err.find(part), std::string::npos) << "`" << part << "` is not in: " << o.err;
+    EXPECT_EQ(snapshot(), before);
+  }
+
+  const Arguments resume{"run", "small.toml", "--out", "out", "--resume"};
+};
+
+TEST_F(RunFolderOnDisk, OfAnotherConfigIsNotResumed) {
+  Arguments other = resume;
+  other.insert(other.end(), {"--set", "algorithm.alpha=0.2", "--set", "iterations=40"});
+  expect_refused(other, 78, {"--resume", "out", "algorithm.alpha is 0.2 now and was 0.3"});
+  forget_the_end();
+  expect_refused(other, 78, {"--resume", "out", "algorithm.alpha is 0.2 now and was 0.3"});
+}
+
+TEST_F(RunFolderOnDisk, WithADamagedSummaryIsNotResumed) {
+  write("out/run.json", "{]");
+  expect_refused(resume, 65, {"out/run.json", "not a run summary"});
+}
+
+TEST_F(RunFolderOnDisk, WithADamagedCheckpointIsNotResumed) {
+  forget_the_end();
+  const std::string whole = read_text(folder_ / "out/checkpoint.safetensors");
+  write("out/checkpoint.safetensors", "short");
+  expect_refused(resume, 65, {"checkpoint.safetensors", "too short"});
+  write("out/checkpoint.safetensors", std::string(1000, '\x7f'));
+  expect_refused(resume, 65, {"checkpoint.safetensors", "not a checkpoint"});
+  write("out/checkpoint.safetensors", whole.substr(0, whole.size() / 4));
+  expect_refused(resume, 65, {"checkpoint.safetensors"});
+  write("out/checkpoint.safetensors", whole.substr(0, whole.size() - 1));
+  expect_refused(resume, 65, {"checkpoint.safetensors"});
+}
+
+TEST_F(RunFolderOnDisk, WithSpoiltNotesInItsCheckpointIsNotResumed) {
+  forget_the_end();
+  const std::string whole = read_text(folder_ / "out/checkpoint.safetensors");
+  for (const std::string note :
+       {"\"digest\":\"", "\"round\":\"", "\"ledger\":\"", "\"seconds\":\"", "\"config\":\""}) {
+    std::string bytes = whole;
+    const std::size_t at = bytes.find(note);
+    ASSERT_NE(at, std::string::npos) << note;
+    bytes[at + note.size()] = 'z';
+    write("out/checkpoint.safetensors", bytes);
+    expect_refused(resume, 65, {"checkpoint.safetensors"});
+  }
+}
+
+TEST_F(RunFolderOnDisk, WithForeignMetricsIsNotResumed) {
+  forget_the_end();
+  write("out/metrics.csv", "time,loss\n1,2\n");
+  expect_refused(resume, 65, {"out/metrics.csv:1:"});
+}
+
+TEST_F(RunFolderOnDisk, WhoseDigestWasEditedIsNotVerified) {
+  nlohmann::json edited = summary("out");
+  const std::string digest = edited["digest"];
+  edited["digest"] = "00000000000000000000000000000000";
+  write("out/run.json", edited.dump());
+  expect_refused({"verify", "out"}, 65, {"digest", digest, "00000000000000000000000000000000"});
+}
+
+TEST_F(RunFolderOnDisk, OfAnotherMachineIsNotCompared) {
+  nlohmann::json edited = summary("out");
+  edited["instruction_set"] = "abacus";
+  write("out/run.json", edited.dump());
+  expect_refused({"verify", "out"}, 69, {"instruction_set", "abacus"});
+}
+
+class Divergence : public CommandLine {
+ protected:
+  const Arguments wild{"run",   "small.toml",
+                       "--out", "out",
+                       "--set", "problem.objective=least_squares",
+                       "--set", "algorithm.alpha=50",
+                       "--set", "algorithm.beta=0.5",
+                       "--set", "iterations=2000"};
+};
+
+TEST_F(Divergence, NamesTheQuantityTheRoundAndWhatToLower) {
+  const Outcome o = ticopd(wild);
+  EXPECT_EQ(o.code, 76) << o.err;
+  for (const char* part :
+       {"diverged", "round ", "lower algorithm.alpha (now 50", "algorithm.theta (now 0.3"})
+    EXPECT_NE(o.err.find(part), std::string::npos) << "`" << part << "` is not in: " << o.err;
+  EXPECT_TRUE(o.err.find("loss_max") != std::string::npos ||
+              o.err.find("agent") != std::string::npos)
+      << o.err;
+}
+
+TEST_F(Divergence, LeavesMetricsAndASummaryThatSaysSo) {
+  ticopd(wild);
+  EXPECT_EQ(summary("out")["status"], "diverged");
+  EXPECT_NE(summary("out")["reason"].get<std::string>().find("lower algorithm.alpha"),
+            std::string::npos);
+  EXPECT_GE(metrics("out").size(), 2u);  // the header, round 0
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out/final.npy"));
+  for (const auto& [name, bytes] : snapshot()) EXPECT_FALSE(name.ends_with(".tmp")) << name;
+}
+
+TEST_F(Divergence, IsTheSameOverRanks) {
+  Arguments ranks = wild;
+  ranks.insert(ranks.end(), {"--set", "network.transport=threads", "--set", "network.ranks=2"});
+  const Outcome alone = ticopd(wild);
+  std::filesystem::remove_all(folder_ / "out");
+  const Outcome two = ticopd(ranks);
+  EXPECT_EQ(two.code, 76);
+  EXPECT_EQ(two.err, alone.err);
+}
+
+}  // namespace
+}  // namespace ticopd

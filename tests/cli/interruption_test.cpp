@@ -1,0 +1,124 @@
+// Ctrl-C, SIGTERM and kill -9 in the middle: nothing is lost, and nothing shows in the end.
+#include "cli/program.hpp"
+
+namespace ticopd {
+namespace {
+
+class Interruption : public CommandLine {
+ protected:
+  // Long enough to be in the middle of it; how long it takes is not part of the test.
+  // Checkpoints fall on logged rounds, so that a row lost or doubled there would show.
+  Arguments long_run(const std::string& out, const Arguments& more = {}) const {
+    Arguments all{"run",   "small.toml",       "--out", out,
+                  "--set", "iterations=40000", "--set", "checkpoint.every=2000",
+                  "--set", "log.every=500"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  // Starts it, sends the signal once something was saved, and gives back how it ended. On a busy
+  // machine the signal may come after the end: then once more.
+  Outcome interrupted_by(int signal, const Arguments& more = {}) const {
+    for (int attempt = 1;; ++attempt) {
+      Program program(folder_, long_run("cut", more));
+      EXPECT_TRUE(program.wait_for(folder_ / "cut/checkpoint.safetensors"));
+      program.signal(signal);
+      const Outcome o = program.wait();
+      if (o.code != 0 || attempt == 10) return o;
+      std::filesystem::remove_all(folder_ / "cut");
+    }
+  }
+
+  void expect_same_as_uninterrupted(const Arguments& more = {}) const {
+    Arguments resume = long_run("cut", {"--resume"});
+    resume.insert(resume.end(), more.begin(), more.end());
+    const Outcome resumed = ticopd(resume);
+    ASSERT_EQ(resumed.code, 0) << resumed.err;
+    ASSERT_EQ(ticopd(long_run("whole")).code, 0);
+    EXPECT_EQ(summary("cut")["digest"], summary("whole")["digest"]);
+    EXPECT_EQ(summary("cut")["ledger"], summary("whole")["ledger"]);
+    EXPECT_EQ(metrics("cut"), metrics("whole"));
+    EXPECT_EQ(read_text(folder_ / "cut/final.npy"), read_text(folder_ / "whole/final.npy"));
+    for (const auto& [name, bytes] : snapshot("cut")) EXPECT_FALSE(name.ends_with(".tmp")) << name;
+  }
+};
+
+TEST_F(Interruption, ByCtrlCSavesAndResumesToTheSameEnd) {
+  const Outcome o = interrupted_by(SIGINT);
+  EXPECT_EQ(o.code, 75) << o.err;
+  EXPECT_NE(o.err.find("--resume --out cut"), std::string::npos) << o.err;
+  EXPECT_EQ(summary("cut")["status"], "interrupted");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "cut/final.npy"));
+  expect_same_as_uninterrupted();
+}
+
+TEST_F(Interruption, BySigtermSavesAndResumesOnAnotherNumberOfRanks) {
+  const Outcome o = interrupted_by(SIGTERM);
+  EXPECT_EQ(o.code, 75) << o.err;
+  expect_same_as_uninterrupted({"--set", "network.transport=threads", "--set", "network.ranks=3"});
+}
+
+TEST_F(Interruption, OverRanksResumesInOneProcess) {
+  const Outcome o =
+      interrupted_by(SIGINT, {"--set", "network.transport=threads", "--set", "network.ranks=2"});
+  EXPECT_EQ(o.code, 75) << o.err;
+  expect_same_as_uninterrupted();
+}
+
+TEST_F(Interruption, ByKillGoesOnFromTheLastCheckpoint) {
+  const Outcome o = interrupted_by(SIGKILL);
+  EXPECT_EQ(o.code, 128 + SIGKILL);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "cut/run.json"));
+  write("cut/.metrics.csv.1.0.tmp",
+        "iteration,bi");  // as a kill in the middle of a write leaves it
+  write("cut/checkpoint.safetensors.tmp", "half");
+  expect_same_as_uninterrupted();
+}
+
+TEST_F(Interruption, ManyTimesChangesNothing) {
+  EXPECT_EQ(interrupted_by(SIGINT).code, 75);
+  for (const int signal : {SIGTERM, SIGKILL, SIGINT}) {
+    Program program(folder_, long_run("cut", {"--resume"}));
+    const auto saved = std::filesystem::last_write_time(folder_ / "cut/checkpoint.safetensors");
+    while (!program.ended() &&
+           std::filesystem::last_write_time(folder_ / "cut/checkpoint.safetensors") == saved)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    program.signal(signal);
+    const int code = program.wait().code;
+    EXPECT_TRUE(code == (signal == SIGKILL ? 128 + SIGKILL : 75) || code == 0)
+        << code;  // 0: too late
+  }
+  expect_same_as_uninterrupted();
+}
+
+TEST_F(Interruption, BeforeTheFirstCheckpointStartsAgain) {
+  run("whole");
+  std::filesystem::create_directory(folder_ / "cut");
+  write("cut/metrics.csv", read_text(folder_ / "whole/metrics.csv"));
+  EXPECT_EQ(run("cut", {"--resume"})["digest"], summary("whole")["digest"]);
+  EXPECT_EQ(metrics("cut"), metrics("whole"));
+}
+
+TEST_F(Interruption, OfABeerRunWithAMessageInFlightResumesToTheSameEnd) {
+  write("small.toml", small_problem.substr(0, small_problem.find("[algorithm]")) +
+                          "[algorithm]\nname = \"beer\"\neta = 0.05\ngamma = 0.2\n");
+  EXPECT_EQ(interrupted_by(SIGINT).code, 75);
+  expect_same_as_uninterrupted({"--set", "network.transport=threads", "--set", "network.ranks=2"});
+}
+
+TEST_F(Interruption, ThatNeverCameLeavesAFinishedRunAsItIs) {
+  run("out");
+  const auto before = snapshot();
+  std::map<std::string, std::filesystem::file_time_type> times;
+  for (const auto& e : std::filesystem::directory_iterator(folder_ / "out"))
+    times[e.path().string()] = std::filesystem::last_write_time(e.path());
+  const Outcome o = ticopd({"run", "small.toml", "--out", "out", "--resume"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find(summary("out")["digest"].get<std::string>()), std::string::npos) << o.out;
+  EXPECT_EQ(snapshot(), before);
+  for (const auto& [file, time] : times)
+    EXPECT_EQ(std::filesystem::last_write_time(file), time) << file;
+}
+
+}  // namespace
+}  // namespace ticopd

@@ -1,0 +1,104 @@
+// What is printed, and where: summaries for people and for scripts, help, silence.
+#include "cli/program.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+class Printed : public CommandLine {};
+
+TEST_F(Printed, HelpOfEveryCommandHasAnExample) {
+  for (const Arguments& command : std::vector<Arguments>{
+           {}, {"run"}, {"list"}, {"verify"}, {"data"}, {"data", "fetch"}, {"demo"}}) {
+    Arguments all = command;
+    all.push_back("--help");
+    const Outcome o = ticopd(all);
+    const std::string name = command.empty() ? "ticopd" : command.back();
+    EXPECT_EQ(o.code, 0) << name;
+    EXPECT_NE(o.out.find("Example"), std::string::npos) << name << ": " << o.out;
+    EXPECT_EQ(o.err, "") << name;
+  }
+}
+
+TEST_F(Printed, VersionIsOneLine) {
+  const Outcome o = ticopd({"--version"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_TRUE(o.out.starts_with("ticopd ")) << o.out;
+  EXPECT_EQ(lines_of(o.out).size(), 1u);
+}
+
+TEST_F(Printed, ListsNameEverythingThereIs) {
+  const std::map<std::string, std::vector<std::string>> lists = {
+      {"algorithms", {"ticopd", "choco_sgd", "cp_sgd", "def_atc", "beer", "dgd", "dgd_quantized"}},
+      {"codecs", {"identity", "qsgd", "top_k", "rand_k", "sign"}},
+      {"graphs",
+       {"ring", "path", "star", "complete", "grid", "torus", "hypercube", "exponential",
+        "erdos_renyi", "geometric", "file"}},
+      {"objectives", {"mlp", "softmax", "logistic", "nonconvex_logistic", "least_squares"}},
+      {"datasets", {"mnist", "idx:DIR", "libsvm:FILE", "csv:FILE", "npy:DIR", "synthetic"}},
+      {"kernels", {}}};
+  const json all = json::parse(ticopd({"list", "--json"}).out);
+  for (const auto& [what, names] : lists) {
+    const Outcome text = ticopd({"list", what}), machine = ticopd({"list", what, "--json"});
+    EXPECT_EQ(text.code, 0);
+    const json list = json::parse(machine.out);
+    EXPECT_EQ(all[what], list);
+    ASSERT_FALSE(list.empty()) << what;
+    for (const std::string& name : names) {
+      EXPECT_NE(text.out.find("  " + name + " "), std::string::npos)
+          << name << " is not in: " << text.out;
+      EXPECT_TRUE(std::any_of(list.begin(), list.end(), [&](const json& e) {
+        return e["name"] == name;
+      })) << name;
+    }
+  }
+  EXPECT_NE(ticopd({"list"}).out.find("algorithms\n"), std::string::npos);
+}
+
+TEST_F(Printed, SummaryAsJsonIsTheSummaryInTheFolder) {
+  const Outcome o = ticopd({"run", "small.toml", "--out", "out", "--json"});
+  EXPECT_EQ(json::parse(o.out), summary("out"));
+  const json verdict = json::parse(ticopd({"verify", "out", "--json"}).out);
+  EXPECT_EQ(verdict["same"], true);
+  EXPECT_EQ(verdict["digest"], summary("out")["digest"]);
+}
+
+TEST_F(Printed, NothingOnStandardErrorAndNoEscapeCodesWithoutATerminal) {
+  const Outcome o = ticopd({"run", "small.toml", "--out", "out"});
+  EXPECT_EQ(o.err, "");
+  EXPECT_EQ(o.out.find('\033'), std::string::npos);
+  EXPECT_EQ(o.out.find('\r'), std::string::npos);
+  EXPECT_NE(o.out.find("finished after 30 rounds"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("worst accuracy"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find(summary("out")["digest"].get<std::string>()), std::string::npos) << o.out;
+}
+
+TEST_F(Printed, AWarningAboutStepSizesIsSaidUnlessQuiet) {
+  Arguments bold{"run",   "small.toml",        "--out", "out",
+                 "--set", "algorithm.alpha=1", "--set", "algorithm.beta=0.5"};
+  const Outcome said = ticopd(bold);
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_NE(said.err.find("warning: "), std::string::npos) << said.err;
+  EXPECT_NE(said.err.find("lambda_max"), std::string::npos) << said.err;
+  std::filesystem::remove_all(folder_ / "out");
+  bold.push_back("--quiet");
+  EXPECT_EQ(ticopd(bold).err, "");
+}
+
+TEST_F(Printed, TheDemoWithoutMnistSaysSoAndShowsItsTable) {
+  std::filesystem::create_directory(folder_ / "cache");
+  const Outcome o =
+      ticopd({"demo", "--offline", "--set", "iterations=3", "--set", "problem.samples=600"},
+             {{"XDG_CACHE_HOME", (folder_ / "cache").string()}});
+  EXPECT_EQ(o.code, 0) << o.err;
+  for (const char* part :
+       {"MNIST is not to be had", "digit-like images drawn in code", "worst accuracy",
+        "consensus error", "Mbit", "TiCoPD", "CHOCO-SGD", "DGD"})
+    EXPECT_NE(o.out.find(part), std::string::npos) << "`" << part << "` is not in: " << o.out;
+  EXPECT_EQ(o.out.find('\033'), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "cache"));
+}
+
+}  // namespace
+}  // namespace ticopd

@@ -1,0 +1,198 @@
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace ticopd {
+
+using Arguments = std::vector<std::string>;
+
+inline std::string read_text(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  EXPECT_TRUE(in) << file;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+struct Outcome {
+  int code = -1;  // 128 + the signal where one ended it, as a shell says it
+  std::string out, err;
+};
+
+// The real binary, started in a folder, its output caught in files that have no name.
+class Program {
+ public:
+  Program(const std::filesystem::path& folder, const Arguments& arguments,
+          const std::map<std::string, std::string>& environment = {})
+      : out_(std::tmpfile()), err_(std::tmpfile()) {
+    std::vector<char*> argv{const_cast<char*>(TICOPD_BINARY)};
+    for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+    argv.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+    ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+    ::dup2(fileno(out_), STDOUT_FILENO);
+    ::dup2(fileno(err_), STDERR_FILENO);
+    if (::chdir(folder.c_str()) == 0) ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      wait();
+    }
+    std::fclose(out_);
+    std::fclose(err_);
+  }
+
+  void signal(int number) const {
+    if (pid_ > 0) ::kill(pid_, number);  // -1 would be everyone
+  }
+
+  bool ended() {
+    int status = 0;
+    if (pid_ > 0 && ::waitpid(pid_, &status, WNOHANG) == pid_) end(status);
+    return pid_ < 0;
+  }
+
+  Outcome wait() {
+    int status = 0;
+    if (pid_ > 0 && ::waitpid(pid_, &status, 0) == pid_) end(status);
+    return {code_, content(out_), content(err_)};
+  }
+
+  // Until the file is there; false where the program ended first.
+  bool wait_for(const std::filesystem::path& file) {
+    while (!std::filesystem::exists(file)) {
+      if (ended()) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+
+ private:
+  void end(int status) {
+    code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    pid_ = -1;
+  }
+
+  static std::string content(std::FILE* file) {
+    std::rewind(file);
+    std::string text;
+    for (int c; (c = std::fgetc(file)) != EOF;) text += static_cast<char>(c);
+    return text;
+  }
+
+  std::FILE* out_;
+  std::FILE* err_;
+  pid_t pid_ = -1;
+  int code_ = -1;
+};
+
+// A problem that runs in a few milliseconds: 4 agents, d = 28.
+inline const std::string small_problem = R"(iterations = 30
+[problem]
+objective = "softmax"
+data = "synthetic"
+samples = 200
+features = 6
+classes = 4
+partition = "iid"
+[graph]
+agents = 4
+[codec]
+kind = "qsgd"
+[algorithm]
+alpha = 0.3
+theta = 0.3
+eta = 0.03
+)";
+
+// A folder of its own for each test, with small.toml in it, gone afterwards.
+class CommandLine : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = std::filesystem::temp_directory_path() / "ticopd_cli_XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    write("small.toml", small_problem);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& bytes) const {
+    const std::filesystem::path file = folder_ / name;
+    if (name.ends_with('/')) {
+      std::filesystem::create_directories(file);
+      return;
+    }
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << bytes;
+  }
+
+  Outcome ticopd(const Arguments& arguments,
+                 const std::map<std::string, std::string>& environment = {}) const {
+    return Program(folder_, arguments, environment).wait();
+  }
+
+  // `ticopd run small.toml --out NAME --quiet ...`, which must go well.
+  nlohmann::json run(const std::string& name, const Arguments& more = {}) const {
+    Arguments all{"run", "small.toml", "--out", name, "--quiet", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Outcome o = ticopd(all);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return nlohmann::json::parse(o.out, nullptr, false);
+  }
+
+  // Every file and folder with its bytes: what a refused command must leave as it was.
+  std::map<std::string, std::string> snapshot(const std::filesystem::path& below = "") const {
+    std::map<std::string, std::string> all;
+    for (const auto& e : std::filesystem::recursive_directory_iterator(folder_ / below))
+      all[e.path().lexically_relative(folder_).string()] =
+          e.is_regular_file() ? read_text(e.path()) : "";
+    return all;
+  }
+
+  // metrics.csv by rows and cells; `seconds`, the last column, is not a property of the run.
+  std::vector<std::vector<std::string>> metrics(const std::string& run) const {
+    std::vector<std::vector<std::string>> rows;
+    for (const std::string& line : lines_of(read_text(folder_ / run / "metrics.csv"))) {
+      rows.emplace_back();
+      std::istringstream in(line);
+      for (std::string cell; std::getline(in, cell, ',');) rows.back().push_back(cell);
+      rows.back().pop_back();
+    }
+    return rows;
+  }
+
+  nlohmann::json summary(const std::string& run) const {
+    return nlohmann::json::parse(read_text(folder_ / run / "run.json"));
+  }
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace ticopd
