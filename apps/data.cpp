@@ -11,14 +11,18 @@ namespace ticopd::app {
 void add_data(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("data", "Data sets");
   command->require_subcommand(1);
-  auto* fetch = command->add_subcommand("fetch", "Fetch a data set into the cache, checksums verified");
+  command->footer("Example:\n  ticopd data fetch mnist");
+  auto* fetch =
+      command->add_subcommand("fetch", "Fetch a data set into the cache, checksums verified");
   auto* name = new std::string;
   auto* flags = new RunFlags;
   fetch->add_option("NAME", *name, "mnist")->required()->check(CLI::IsMember({"mnist"}));
   fetch->add_flag("--offline", flags->offline, "Only check that it is there");
   fetch->add_flag("--quiet", flags->quiet, "No messages");
   fetch->add_flag("--json", flags->json, "The folder as JSON on standard output");
-  fetch->footer("Example:\n  ticopd data fetch mnist\nThe cache is $XDG_CACHE_HOME/ticopd, or ~/.cache/ticopd.");
+  fetch->footer(
+      "Example:\n  ticopd data fetch mnist\nThe cache is $XDG_CACHE_HOME/ticopd, or "
+      "~/.cache/ticopd.");
   fetch->callback([=, &action] {
     action = [=] {
       const auto say = [=](const std::string& text) {

@@ -26,9 +26,9 @@ json algorithms() {
     json e = entry(a.name, "", std::string(a.paper) + (a.uncompressed ? "; uncompressed" : ""));
     std::string options;
     for (const ParameterInfo& p : a.parameters) {
-      const std::string value = p.required             ? std::string()
-                                : p.derived.empty()    ? fmt::format(" = {}", p.value)
-                                                       : fmt::format(" = {}", p.derived);
+      const std::string value = p.required          ? std::string()
+                                : p.derived.empty() ? fmt::format(" = {}", p.value)
+                                                    : fmt::format(" = {}", p.derived);
       options += fmt::format("{}{}{}", options.empty() ? "" : ", ", p.name, value);
       e["parameters"].push_back({{"name", p.name}, {"help", p.help}, {"required", p.required}});
     }
@@ -45,7 +45,11 @@ json algorithms() {
 json kernels() {
   json list = json::array();
   for (const KernelInfo& k : kernel_table()) {
-    json e = entry(k.name, k.used ? "used" : k.available ? "available" : "not here", std::string(k.summary));
+    json e = entry(k.name,
+                   k.used        ? "used"
+                   : k.available ? "available"
+                                 : "not here",
+                   std::string(k.summary));
     e["available"] = k.available;
     e["used"] = k.used;
     list.push_back(e);
@@ -58,18 +62,22 @@ json make_list(const std::string& what) {
   if (what == "kernels") return kernels();
   json list = json::array();
   if (what == "codecs")
-    for (const auto& c : codec_table()) list.push_back(entry(c.kind, std::string(c.options), std::string(c.summary)));
+    for (const auto& c : codec_table())
+      list.push_back(entry(c.kind, std::string(c.options), std::string(c.summary)));
   if (what == "graphs")
-    for (const auto& g : graph_table()) list.push_back(entry(g.kind, std::string(g.options), std::string(g.summary)));
+    for (const auto& g : graph_table())
+      list.push_back(entry(g.kind, std::string(g.options), std::string(g.summary)));
   if (what == "objectives")
-    for (const auto& o : objective_table()) list.push_back(entry(o.name, "", std::string(o.summary)));
+    for (const auto& o : objective_table())
+      list.push_back(entry(o.name, "", std::string(o.summary)));
   if (what == "datasets")
     for (const auto& d : data_table()) list.push_back(entry(d.name, "", std::string(d.summary)));
   return list;
 }
 
 int list(const std::string& what, bool as_json) {
-  static const std::vector<std::string> all = {"algorithms", "codecs", "graphs", "objectives", "datasets", "kernels"};
+  static const std::vector<std::string> all = {"algorithms", "codecs",   "graphs",
+                                               "objectives", "datasets", "kernels"};
   json lists = json::object();
   for (const std::string& name : all)
     if (what.empty() || what == name) lists[name] = make_list(name);
@@ -95,8 +103,11 @@ void add_list(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("list", "What there is: algorithms, codecs, graphs, ...");
   auto* what = new std::string;
   auto* as_json = new bool(false);
-  command->add_option("WHAT", *what, "algorithms, codecs, graphs, objectives, datasets or kernels; default: all")
-      ->check(CLI::IsMember({"algorithms", "codecs", "graphs", "objectives", "datasets", "kernels"}));
+  command
+      ->add_option("WHAT", *what,
+                   "algorithms, codecs, graphs, objectives, datasets or kernels; default: all")
+      ->check(
+          CLI::IsMember({"algorithms", "codecs", "graphs", "objectives", "datasets", "kernels"}));
   command->add_flag("--json", *as_json, "As JSON");
   command->footer("Example:\n  ticopd list algorithms");
   command->callback([=, &action] { action = [=] { return list(*what, *as_json); }; });

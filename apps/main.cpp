@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "apps/commands.hpp"
@@ -49,14 +49,16 @@ std::string unknown_word(const CLI::App& app, int argc, char** argv) {
     const std::vector<std::string_view> words(known.begin(), known.end());
     const std::string_view near = nearest(given, words);
     return fmt::format("{}: no such {}; there are {}{}", given, option ? "option" : "command",
-                       fmt::join(words, ", "), near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+                       fmt::join(words, ", "),
+                       near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
   }
   return {};
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Decentralized optimization with compressed messages: agents hold private data, talk only to "
-               "neighbours, and agree on one model.");
+  CLI::App app(
+      "Decentralized optimization with compressed messages: agents hold private data, talk only to "
+      "neighbours, and agree on one model.");
   app.name("ticopd");
   app.set_version_flag("--version", std::string("ticopd ") + version);
   app.require_subcommand(1);
@@ -77,15 +79,19 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() != 0)
-      if (const std::string unknown = unknown_word(app, argc, argv); !unknown.empty()) throw UsageError(unknown);
-    return app.exit(e) == 0 ? 0 : 64;
+      if (const std::string unknown = unknown_word(app, argc, argv); !unknown.empty())
+        throw UsageError(unknown);
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    throw UsageError(fmt::format("{}; see --help", e.what()));
   }
   return action();
 }
 
 }  // namespace
 
-const std::atomic<bool>& stop_requested() { return stop; }
+const std::atomic<bool>& stop_requested() {
+  return stop;
+}
 
 }  // namespace ticopd::app
 

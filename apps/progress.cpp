@@ -23,10 +23,15 @@ std::string bits(double bits) {
 }
 
 Progress::Progress(std::string label, std::uint32_t iterations, bool quiet)
-    : label_(std::move(label)), iterations_(iterations), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1),
+    : label_(std::move(label)),
+      iterations_(iterations),
+      quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) == 1),
       begin_(std::chrono::steady_clock::now()) {}
 
-Progress::~Progress() { clear(); }
+Progress::~Progress() {
+  clear();
+}
 
 void Progress::clear() {
   if (!drawn_) return;
@@ -64,19 +69,24 @@ void Progress::draw() {
   drawn_at_ = now;
   const double spent = std::chrono::duration<double>(now - begin_).count();
   const double done = static_cast<double>(round_ - first_round_);
-  const std::string left =
-      done > 0 ? duration(spent / done * static_cast<double>(iterations_ - round_)) : std::string("?");
-  std::string line = fmt::format("{}  {}/{}  loss {:.4g}", label_, round_, iterations_, last_.loss_max);
-  if (last_.accuracy_min) line += fmt::format("  accuracy {:.3f}", *last_.accuracy_min);
-  line += fmt::format("  sent {}  ETA {}", bits(last_.bits_payload), left);
+  const std::string left = done > 0
+                               ? duration(spent / done * static_cast<double>(iterations_ - round_))
+                               : std::string("?");
+  std::string metrics = fmt::format("loss {:.4g}", last_.loss_max);
+  if (last_.accuracy_min) metrics += fmt::format("  accuracy {:.3f}", *last_.accuracy_min);
+  metrics += fmt::format("  sent {}", bits(last_.bits_payload));
+  const std::string count = fmt::format("{}/{}", round_, iterations_);
   winsize size{};
   const std::size_t width =
       ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1u : 79u;
   constexpr std::size_t bar = 20;
-  if (line.size() + bar + 4 <= width) {
-    const auto full = static_cast<std::size_t>(static_cast<double>(bar) * round_ / iterations_);
-    line += "  [" + std::string(full, '#') + std::string(bar - full, '.') + "]";
-  }
+  const auto full = static_cast<std::size_t>(static_cast<double>(bar) * round_ / iterations_);
+  const std::string drawing = std::string(full, '#') + std::string(bar - full, '.');
+  // The longest that fits; the count and the ETA go last.
+  std::string line = fmt::format("{}  {}  {}  ETA {}  [{}]", label_, count, metrics, left, drawing);
+  if (line.size() > width) line = fmt::format("{}  {}  {}  ETA {}", label_, count, metrics, left);
+  if (line.size() > width) line = fmt::format("{}  {}  ETA {}", count, metrics, left);
+  if (line.size() > width) line = fmt::format("{}  ETA {}", count, left);
   fmt::print(stderr, "\r\033[K{}", line.substr(0, width));
   std::fflush(stderr);
   drawn_ = true;

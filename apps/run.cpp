@@ -14,12 +14,19 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 void add_run_flags(CLI::App& command, RunFlags& flags) {
-  command.add_option("--set", flags.set, "Override a key of the config: --set graph.agents=20 (repeatable)")
-      ->type_name("KEY=VALUE")->expected(1)->take_all();
-  command.add_option("--out", flags.out, "Folder for the results; default runs/NAME-TIME")->type_name("DIR");
-  command.add_option("--threads", flags.threads, "Threads; default: every core this process may use")
+  command
+      .add_option("--set", flags.set,
+                  "Override a key of the config: --set graph.agents=20 (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  command.add_option("--out", flags.out, "Folder for the results; default runs/NAME-TIME")
+      ->type_name("DIR");
+  command
+      .add_option("--threads", flags.threads, "Threads; default: every core this process may use")
       ->check(CLI::Range(1, 4096));
-  command.add_option("--device", flags.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+  command.add_option("--device", flags.device, "cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   command.add_flag("--resume", flags.resume, "Go on with the run in --out");
   command.add_flag("--offline", flags.offline, "Never fetch data");
   command.add_flag("--quiet", flags.quiet, "No progress");
@@ -45,14 +52,17 @@ fs::path default_folder(const std::string& name) {
 
 namespace {
 
-void print_summary(const json& summary, const fs::path& folder, const std::optional<Metrics>& last) {
+void print_summary(const json& summary, const fs::path& folder,
+                   const std::optional<Metrics>& last) {
   fmt::print("{} after {} rounds in {}: {}\n", summary["status"].get<std::string>(),
-             summary["iterations"].get<std::uint32_t>(), duration(summary["seconds"]["total"]), folder.string());
+             summary["iterations"].get<std::uint32_t>(), duration(summary["seconds"]["total"]),
+             folder.string());
   if (last) {
-    fmt::print("  loss {:.4g}  squared gradient {:.3g}  consensus {:.3g}", last->loss_max, last->grad_norm2_max,
-               last->consensus);
+    fmt::print("  loss {:.4g}  squared gradient {:.3g}  consensus {:.3g}", last->loss_max,
+               last->grad_norm2_max, last->consensus);
     if (last->accuracy_min) fmt::print("  worst accuracy {:.4f}", *last->accuracy_min);
-    fmt::print("\n  sent {} per agent ({} by the paper's count)\n", bits(last->bits_payload), bits(last->bits_paper));
+    fmt::print("\n  sent {} per agent ({} by the paper's count)\n", bits(last->bits_payload),
+               bits(last->bits_paper));
   }
   fmt::print("  digest {}\n", summary["digest"].get<std::string>());
 }
@@ -66,7 +76,8 @@ int run_one(const fs::path& file, const RunFlags& flags) {
   Progress progress(name, config.get<std::uint32_t>("iterations"), flags.quiet);
   std::optional<Metrics> last;
   RunOptions options;
-  options.prepare = {flags.threads, flags.offline, [&](const std::string& text) { progress.say(text); }};
+  options.prepare = {flags.threads, flags.offline,
+                     [&](const std::string& text) { progress.say(text); }};
   options.out = flags.out.empty() ? default_folder(name) : flags.out;
   options.resume = flags.resume;
   options.stop = &stop_requested();
@@ -79,7 +90,8 @@ int run_one(const fs::path& file, const RunFlags& flags) {
   else
     print_summary(summary, options.out, last);
   if (summary["status"] == "interrupted") {
-    std::string again = fmt::format("ticopd run {} --resume --out {}", file.string(), options.out.string());
+    std::string again =
+        fmt::format("ticopd run {} --resume --out {}", file.string(), options.out.string());
     for (const std::string& set : flags.set) again += fmt::format(" --set '{}'", set);
     throw Interrupted("interrupted; all is saved, go on with: " + again);
   }
@@ -97,8 +109,10 @@ void add_run(CLI::App& app, Action& action) {
   command->footer(
       "Examples:\n"
       "  ticopd run experiments/mnist_ring10.toml\n"
-      "  ticopd run experiments/mnist_ring10.toml --set codec.bits=4 --set iterations=500 --out runs/four\n"
-      "  ticopd run experiments/mnist_ring10.toml --out runs/eight      (Ctrl-C saves; then add --resume)\n"
+      "  ticopd run experiments/mnist_ring10.toml --set codec.bits=4 --set iterations=500 --out "
+      "runs/four\n"
+      "  ticopd run experiments/mnist_ring10.toml --out runs/eight      (Ctrl-C saves; then add "
+      "--resume)\n"
       "The keys and their defaults: docs/configuration.md");
   command->callback([=, &action] { action = [=] { return run_one(*file, *flags); }; });
 }

@@ -15,15 +15,19 @@ int verify(const std::filesystem::path& folder, const RunFlags& flags) {
   const nlohmann::json before = RunFolder::require_summary(folder);
   Progress progress("verify", before.value("iterations", 0u), flags.quiet);
   RunOptions options;
-  options.prepare = {flags.threads, flags.offline, [&](const std::string& text) { progress.say(text); }};
+  options.prepare = {flags.threads, flags.offline,
+                     [&](const std::string& text) { progress.say(text); }};
   options.stop = &stop_requested();
   options.on_log = [&](const Metrics& m) { progress.logged(m); };
   options.on_round = [&](std::uint32_t round) { progress.round(round); };
   const Verdict verdict = verify_experiment(folder, options);
   progress.clear();
   if (flags.json)
-    fmt::print("{}\n", nlohmann::json{{"same", verdict.same}, {"comparable", verdict.comparable},
-                                      {"difference", verdict.difference}, {"digest", verdict.digest}}.dump(2));
+    fmt::print("{}\n", nlohmann::json{{"same", verdict.same},
+                                      {"comparable", verdict.comparable},
+                                      {"difference", verdict.difference},
+                                      {"digest", verdict.digest}}
+                           .dump(2));
   else if (verdict.same)
     fmt::print("same digest: {}\n", verdict.digest);
   if (!verdict.comparable) throw UnavailableError(verdict.difference);
@@ -34,7 +38,8 @@ int verify(const std::filesystem::path& folder, const RunFlags& flags) {
 }  // namespace
 
 void add_verify(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("verify", "Run a folder's experiment again and compare the digest");
+  auto* command =
+      app.add_subcommand("verify", "Run a folder's experiment again and compare the digest");
   auto* folder = new std::filesystem::path;
   auto* flags = new RunFlags;
   command->add_option("DIR", *folder, "A run folder")->required();
@@ -43,8 +48,9 @@ void add_verify(CLI::App& app, Action& action) {
   command->add_flag("--offline", flags->offline, "Never fetch data");
   command->add_flag("--quiet", flags->quiet, "No progress");
   command->add_flag("--json", flags->json, "The verdict as JSON on standard output");
-  command->footer("Example:\n  ticopd verify runs/mnist_ring10-20260101-120000 --threads 1\n"
-                  "Exit codes: 0 same digest, 65 another digest, 69 another instruction set, kernel or BLAS");
+  command->footer(
+      "Example:\n  ticopd verify runs/mnist_ring10-20260101-120000 --threads 1\n"
+      "Exit codes: 0 same digest, 65 another digest, 69 another instruction set, kernel or BLAS");
   command->callback([=, &action] { action = [=] { return verify(*folder, *flags); }; });
 }
 

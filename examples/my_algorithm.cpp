@@ -1,6 +1,6 @@
 // Your own algorithm: EXTRA, in one struct. Parameters declared once, a formula for one coordinate,
-// and a step over the three verbs (map, gradient, send / receive). Threads, ranks, metrics, digests,
-// checkpoints and the ledger of bytes come with it.
+// and a step over the three verbs (map, gradient, send / receive). Threads, ranks, metrics,
+// digests, checkpoints and the ledger of bytes come with it.
 #include <cmath>
 #include <cstdio>
 
@@ -12,8 +12,8 @@ using ticopd::Network;
 using ticopd::Parameter;
 using ticopd::Schedule;
 
-// W. Shi, Q. Ling, G. Wu, W. Yin, "EXTRA: An Exact First-Order Algorithm for Decentralized Consensus
-// Optimization", 2015, with W~ = (I + W) / 2:
+// W. Shi, Q. Ling, G. Wu, W. Yin, "EXTRA: An Exact First-Order Algorithm for Decentralized
+// Consensus Optimization", 2015, with W~ = (I + W) / 2:
 //   x^{t+2} = (I + W) x^{t+1} - (I + W) / 2 x^t - alpha (grad^{t+1} - grad^t).
 struct Extra {
   Schedule alpha = {};  // without a default: the config must give it
@@ -47,8 +47,14 @@ class Extra::Run {
 
   // past = x^0 with nothing mixed and no gradient yet makes the first round W x^0 - alpha grad^0.
   Run(Extra steps, Net& network)
-      : params(steps), net(network), copy(net, net.w_minus_i(), 0), x(net.start()),
-        past(net.start()), pastWI(net.field()), last(net.field()), grad(net.field()) {}
+      : params(steps),
+        net(network),
+        copy(net, net.w_minus_i(), 0),
+        x(net.start()),
+        past(net.start()),
+        pastWI(net.field()),
+        last(net.field()),
+        grad(net.field()) {}
 
   void step() {
     const auto [alpha] = ticopd::at<T>(params, net.round());
@@ -98,15 +104,16 @@ double worst_entry(const ticopd::Field<double>& x, auto&& other) {
 }  // namespace
 
 int main() {
-  ticopd::Setup<double> setup{.graph = ticopd::ring(8), .objective = std::make_shared<Quadratics>()};
+  ticopd::Setup<double> setup{.graph = ticopd::ring(8),
+                              .objective = std::make_shared<Quadratics>()};
   setup.iterations = 1500;
   const double alpha = 0.05;
   const auto extra = ticopd::solve(Extra{.alpha = alpha}, setup);
   const double off = worst_entry(extra.x, [](std::size_t) { return optimum; });
   std::printf("EXTRA is %.1e away from the optimum\n", off);
 
-  // On a ring W = I - L / 3. TiCoPD without compression, with alpha theta = 1/3 and eta = theta / 2,
-  // is EXTRA in other letters, so after any number of rounds the two must agree.
+  // On a ring W = I - L / 3. TiCoPD without compression, with alpha theta = 1/3 and eta = theta /
+  // 2, is EXTRA in other letters, so after any number of rounds the two must agree.
   setup.iterations = 40;
   const auto some = ticopd::solve(Extra{.alpha = alpha}, setup);
   const double theta = 1 / (3 * alpha);

@@ -1,6 +1,6 @@
-// Your own codec: two bytes a coordinate, the upper half of a float (bfloat16, truncated). ENC makes
-// real bytes, DEC reads nothing but them. With TiCoPD it costs no accuracy, since what is compressed
-// is the difference to a surrogate, and that difference vanishes.
+// Your own codec: two bytes a coordinate, the upper half of a float (bfloat16, truncated). ENC
+// makes real bytes, DEC reads nothing but them. With TiCoPD it costs no accuracy, since what is
+// compressed is the difference to a surrogate, and that difference vanishes.
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -15,7 +15,8 @@ using ticopd::Noise;
 template <class T>
 class Truncated final : public ticopd::Codec<T> {
  public:
-  // `message` names seed, round, agent and channel: a random codec draws message.uniform(k) from it.
+  // `message` names seed, round, agent and channel: a random codec draws message.uniform(k) from
+  // it.
   bool encode(std::span<const T> v, const Noise&, Bytes& out) const override {
     out.resize(payload_bytes(v.size()));
     for (std::size_t k = 0; k < v.size(); ++k) {
@@ -68,7 +69,8 @@ double distance_to_optimum(const ticopd::Field<double>& x) {
   for (std::size_t k = 0; k < x.cols(); ++k) {
     double mean = 0;
     for (int i = 0; i < 6; ++i) mean += Centres::centre(i, k) / 6;
-    for (std::size_t i = 0; i < x.rows(); ++i) worst = std::max(worst, std::abs(x.row(i)[k] - mean));
+    for (std::size_t i = 0; i < x.rows(); ++i)
+      worst = std::max(worst, std::abs(x.row(i)[k] - mean));
   }
   return worst;
 }

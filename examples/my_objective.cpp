@@ -1,8 +1,8 @@
 // Your own objective: eight sensors on a circle, each of which knows how far away a source is and
 // nothing else. One distance leaves a whole circle of candidates; together they find the point.
 //
-// An objective is four functions: agents, dimension, value and gradient. It may be nonconvex, as this
-// one is. Agents only ever ask for their own f_i.
+// An objective is four functions: agents, dimension, value and gradient. It may be nonconvex, as
+// this one is. Agents only ever ask for their own f_i.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -97,7 +97,8 @@ int main() {
 
   double worst = 0;
   for (std::size_t i = 0; i < sensors; ++i)
-    worst = std::max(worst, std::hypot(found.x.row(i)[0] - source[0], found.x.row(i)[1] - source[1]));
+    worst =
+        std::max(worst, std::hypot(found.x.row(i)[0] - source[0], found.x.row(i)[1] - source[1]));
   std::printf("the worst sensor is %.1e away from the source\n", worst);
   return worst < 1e-9 ? 0 : 1;
 }

@@ -95,8 +95,6 @@ INSTANTIATE_TEST_SUITE_P(
     Usage, Unavailable,
     ::testing::Values(typed("cuda", {"run", "small.toml", "--device", "cuda"},
                             {"--device cuda", "--device cpu"}, 69),
-                      typed("cuda_for_the_demo", {"demo", "--offline", "--device", "cuda"},
-                            {"--device cuda", "--device cpu"}, 69),
                       Wrong{"offline_run",
                             {"run", "small.toml", "--offline", "--set", "problem.data=mnist"},
                             69,

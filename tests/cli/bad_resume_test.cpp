@@ -56,6 +56,24 @@ TEST_F(RunFolderOnDisk, WithADamagedCheckpointIsNotResumed) {
   expect_refused(resume, 65, {"checkpoint.safetensors"});
 }
 
+TEST_F(RunFolderOnDisk, WithOneBitFlippedInATensorIsNotResumed) {
+  forget_the_end();
+  const std::string whole = read_text(folder_ / "out/checkpoint.safetensors");
+  for (const std::size_t back : {std::size_t{1}, whole.size() / 4}) {
+    std::string damaged = whole;
+    damaged[whole.size() - back] ^= 1;
+    write("out/checkpoint.safetensors", damaged);
+    expect_refused(resume, 65, {"checkpoint.safetensors", "agent", "damaged"});
+  }
+}
+
+TEST_F(RunFolderOnDisk, OfSomebodyElseIsNotResumed) {
+  std::filesystem::remove_all(folder_ / "out");
+  std::filesystem::create_directory(folder_ / "out");
+  write("out/thesis.txt", "chapter 1");
+  expect_refused(resume, 64, {"--resume", "out", "no run"});
+}
+
 TEST_F(RunFolderOnDisk, WithSpoiltNotesInItsCheckpointIsNotResumed) {
   forget_the_end();
   const std::string whole = read_text(folder_ / "out/checkpoint.safetensors");

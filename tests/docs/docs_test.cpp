@@ -78,7 +78,8 @@ TEST(Docs, ConfigurationHasEveryParameterWithItsDefault) {
   const std::string page = text_of("docs/configuration.md");
   const auto expect = [&](const AlgorithmInfo& a, std::string_view name, const std::string& value,
                           std::string_view help) {
-    const std::string row = "\n| `" + std::string(a.name) + "` | `" + std::string(name) + "` | " + value + " |";
+    const std::string row =
+        "\n| `" + std::string(a.name) + "` | `" + std::string(name) + "` | " + value + " |";
     const std::size_t at = page.find(row);
     ASSERT_NE(at, std::string::npos) << row;
     const std::string line = page.substr(at + 1, page.find('\n', at + 1) - at - 1);
@@ -87,9 +88,12 @@ TEST(Docs, ConfigurationHasEveryParameterWithItsDefault) {
   for (const AlgorithmInfo& a : algorithm_table()) {
     for (const ParameterInfo& p : a.parameters) {
       std::ostringstream value;
-      if (p.required) value << "required";
-      else if (!p.derived.empty()) value << '`' << p.derived << '`';
-      else value << '`' << p.value << '`';
+      if (p.required)
+        value << "required";
+      else if (!p.derived.empty())
+        value << '`' << p.derived << '`';
+      else
+        value << '`' << p.value << '`';
       expect(a, p.name, value.str(), p.help);
     }
     for (const FlagInfo& f : a.flags) expect(a, f.name, f.value ? "`true`" : "`false`", f.help);

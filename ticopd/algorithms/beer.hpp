@@ -20,7 +20,8 @@ struct BEER {
                       Parameter<BEER>{"gamma", &BEER::gamma, up_to_one, "mixing step size"}};
   }
   static constexpr auto flags() {
-    return std::array{Flag<BEER>{"warm_start", &BEER::warm_start, "H starts at x0, G at the gradients"}};
+    return std::array{
+        Flag<BEER>{"warm_start", &BEER::warm_start, "H starts at x0, G at the gradients"}};
   }
 
   template <class T>
@@ -32,7 +33,9 @@ struct BEER {
   template <class T>
   struct Track {
     T gamma;
-    constexpr void operator()(T& v, T GWI, T grad, T last) const { v = v + gamma * GWI + grad - last; }
+    constexpr void operator()(T& v, T GWI, T grad, T last) const {
+      v = v + gamma * GWI + grad - last;
+    }
   };
 
   template <class T>
@@ -62,14 +65,14 @@ class BEER::Run {
 
   void step() {
     const auto [eta, gamma] = at<T>(params, net.round());
-    net.map(Descend<T>{eta, gamma}, x, H.mixed(), v);      // 3: X+ = X + gamma H (W - I) - eta V
-    H.send(x);                                             // 4: H+ = H + C(X+ - H)
+    net.map(Descend<T>{eta, gamma}, x, H.mixed(), v);    // 3: X+ = X + gamma H (W - I) - eta V
+    H.send(x);                                           // 4: H+ = H + C(X+ - H)
     std::swap(grad, last);
-    net.gradient(x, grad);                                 //    while H and G travel
+    net.gradient(x, grad);                               //    while H and G travel
     H.receive();
     G.receive();
-    net.map(Track<T>{gamma}, v, G.mixed(), grad, last);    // 5: V+ = V + gamma G (W - I) + dF(X+) - dF(X)
-    G.send(v);                                             // 6: G+ = G + C(V+ - G)
+    net.map(Track<T>{gamma}, v, G.mixed(), grad, last);  // 5: V+ = V + gamma G (W - I) + dF+ - dF
+    G.send(v);                                           // 6: G+ = G + C(V+ - G)
   }
 
   void visit(auto&& state) {

@@ -19,7 +19,8 @@ struct ChocoSGD {
         Parameter<ChocoSGD>{"gamma", &ChocoSGD::gamma, up_to_one, "gossip step size"}};
   }
   static constexpr auto flags() {
-    return std::array{Flag<ChocoSGD>{"warm_start", &ChocoSGD::warm_start, "surrogates start at x0"}};
+    return std::array{
+        Flag<ChocoSGD>{"warm_start", &ChocoSGD::warm_start, "surrogates start at x0"}};
   }
 
   template <class T>

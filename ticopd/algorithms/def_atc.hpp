@@ -54,11 +54,11 @@ class DefATC::Run {
   void step() {
     const auto [mu, zeta, gamma] = at<T>(params, net.round());
     net.gradient(x, grad);
-    net.map(Adapt<T>{mu, zeta}, c, x, z, grad);                  // psi = w - (mu / zeta) g
-    phi.send(c, zeta);                                           // delta = C(psi - phi + z) leaves
-    net.map(Feedback<T>{}, z, c, phi.estimate());                // z = (psi - phi + z) - delta
-    phi.receive();                                               // phi += zeta delta
-    net.map(Combine<T>{gamma}, x, phi.own(), phi.mixed());       // w = (1 - gamma) phi + gamma A phi
+    net.map(Adapt<T>{mu, zeta}, c, x, z, grad);             // psi = w - (mu / zeta) g
+    phi.send(c, zeta);                                      // delta = C(psi - phi + z) leaves
+    net.map(Feedback<T>{}, z, c, phi.estimate());           // z = (psi - phi + z) - delta
+    phi.receive();                                          // phi += zeta delta
+    net.map(Combine<T>{gamma}, x, phi.own(), phi.mixed());  // w = (1 - gamma) phi + gamma A phi
   }
 
   void visit(auto&& state) {

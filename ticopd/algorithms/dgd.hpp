@@ -33,7 +33,8 @@ class DGD::Run {
   using T = typename Net::Scalar;
 
   Run(DGD params, Net& net)
-      : params(params), net(net), copy(net, net.w_minus_i(), 0), x(net.start()), grad(net.field()) {}
+      : params(params), net(net), copy(net, net.w_minus_i(), 0),
+        x(net.start()), grad(net.field()) {}
 
   void step() {
     const auto [eta] = at<T>(params, net.round());

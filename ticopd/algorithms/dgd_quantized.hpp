@@ -41,7 +41,8 @@ class DgdQuantized::Run {
   using T = typename Net::Scalar;
 
   Run(DgdQuantized params, Net& net)
-      : params(params), net(net), Qx(net, net.w_neighbours(), 0), x(net.start()), grad(net.field()) {}
+      : params(params), net(net), Qx(net, net.w_neighbours(), 0),
+        x(net.start()), grad(net.field()) {}
 
   void step() {
     const auto [eta] = at<T>(params, net.round());

@@ -22,7 +22,9 @@ class Schedule {
 
   static Schedule inverse_sqrt(double c, double t0) { return {Kind::inverse_sqrt, c, t0, 1}; }
   static Schedule inverse(double c, double t0) { return {Kind::inverse, c, t0, 1}; }
-  static Schedule step(double c, double factor, double every) { return {Kind::step, c, every, factor}; }
+  static Schedule step(double c, double factor, double every) {
+    return {Kind::step, c, every, factor};
+  }
   static Schedule derived(std::function<double(std::uint32_t)> from) {
     Schedule s(Kind::derived, 0, 0, 1);
     s.from_ = std::move(from);
@@ -64,9 +66,9 @@ inline constexpr Range positive{0, std::numeric_limits<double>::infinity(), fals
 inline constexpr Range up_to_one{0, 1, false};
 inline constexpr Range share{0, 1, true};
 
-// How a parameter is declared, once, in its algorithm's header: this feeds the config reader, the list
-// command, tuning and the docs. The default lives in the member's initializer; unset means required,
-// unless `derived` says from what it follows.
+// How a parameter is declared, once, in its algorithm's header: this feeds the config reader, the
+// list command, tuning and the docs. The default lives in the member's initializer; unset means
+// required, unless `derived` says from what it follows.
 template <class Algorithm>
 struct Parameter {
   std::string_view name;
@@ -83,8 +85,8 @@ struct Flag {
   std::string_view help;
 };
 
-// All parameters of an algorithm at one round, in the run's scalar type: a double inside a float map
-// would halve its SIMD width and change its bits.
+// All parameters of an algorithm at one round, in the run's scalar type: a double inside a float
+// map would halve its SIMD width and change its bits.
 template <class T, class Algorithm>
 auto at(const Algorithm& params, std::uint32_t round) {
   constexpr auto table = Algorithm::parameters();

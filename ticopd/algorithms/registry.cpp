@@ -142,7 +142,8 @@ RunFactory<T> make_algorithm(const AlgorithmOptions& options, const Spectrum& gr
   return build_named<T>(All{}, options, graph, warnings);
 }
 
-template RunFactory<float> make_algorithm<float>(const AlgorithmOptions&, const Spectrum&, Warnings&);
+template RunFactory<float> make_algorithm<float>(const AlgorithmOptions&, const Spectrum&,
+                                                 Warnings&);
 template RunFactory<double> make_algorithm<double>(const AlgorithmOptions&, const Spectrum&,
                                                    Warnings&);
 

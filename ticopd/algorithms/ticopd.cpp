@@ -14,8 +14,8 @@ void TiCoPD::resolve(const Spectrum& graph, Warnings& warnings) {
                 theta(1), lambda_max, product);
   if (!beta.is_set()) {
     if (product > 1)
-      throw ConfigError(std::string("algorithm.beta is derived as 1 - alpha theta lambda_max(L), which ") +
-                        "needs alpha theta lambda_max(L) <= 1: here " + figures +
+      throw ConfigError("algorithm.beta is derived as 1 - alpha theta lambda_max(L), which needs "
+                        "alpha theta lambda_max(L) <= 1: here " + std::string(figures) +
                         "; lower algorithm.alpha or algorithm.theta, or give algorithm.beta");
     beta = Schedule::derived([alpha = alpha, theta = theta, lambda_max](std::uint32_t round) {
       return 1 - alpha(round) * theta(round) * lambda_max;

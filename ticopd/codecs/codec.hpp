@@ -23,12 +23,13 @@ class Codec {
  public:
   virtual ~Codec() = default;
 
-  // Replaces `out` by the payload of v, exactly payload_bytes(v.size()) bytes. False if v, or a norm
-  // of it, is not finite; `out` is then unspecified.
-  [[nodiscard]] virtual bool encode(std::span<const T> v, const Noise& message, Bytes& out) const = 0;
+  // Replaces `out` by the payload of v, exactly payload_bytes(v.size()) bytes. False if v, or a
+  // norm of it, is not finite; `out` is then unspecified.
+  [[nodiscard]] virtual bool encode(std::span<const T> v, const Noise& message,
+                                    Bytes& out) const = 0;
 
-  // Writes DEC(in) to all of q. False if `in` cannot be a payload of q.size() coordinates; q is then
-  // unspecified. Never reads or writes out of bounds, whatever `in` holds.
+  // Writes DEC(in) to all of q. False if `in` cannot be a payload of q.size() coordinates; q is
+  // then unspecified. Never reads or writes out of bounds, whatever `in` holds.
   [[nodiscard]] virtual bool decode(std::span<const std::byte> in, const Noise& message,
                                     std::span<T> q) const = 0;
 
@@ -47,12 +48,12 @@ class Codec {
 // What a config may say of a codec. Keys that a kind does not use are ignored.
 struct CodecOptions {
   std::string kind = "identity";
-  int bits = 8;                     // qsgd: levels 0 ... s = 2^bits - 1
-  bool scaled = true;               // qsgd: divide by tau, which makes it contract
-  std::size_t bucket = 0;           // qsgd: one norm per so many coordinates; 0: one for the row
-  std::optional<std::size_t> k = {};    // top_k, rand_k
+  int bits = 8;                       // qsgd: levels 0 ... s = 2^bits - 1
+  bool scaled = true;                 // qsgd: divide by tau, which makes it contract
+  std::size_t bucket = 0;             // qsgd: one norm per so many coordinates; 0: one for the row
+  std::optional<std::size_t> k = {};  // top_k, rand_k
   std::optional<double> fraction = {};  // top_k, rand_k: k = max(1, floor(fraction d))
-  bool unbiased = false;            // rand_k: scale by d / k
+  bool unbiased = false;                // rand_k: scale by d / k
 };
 
 // What `ticopd list codecs` shows.

@@ -23,7 +23,8 @@ using nlohmann::json;
 // A file descriptor that says which file and why when the disk refuses.
 class File {
  public:
-  File(const fs::path& path, int flags) : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
+  File(const fs::path& path, int flags)
+      : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
     if (fd_ < 0) fail("cannot be opened");
   }
   ~File() { ::close(fd_); }
@@ -50,7 +51,7 @@ class File {
     }
   }
   std::uint64_t size() {
-    struct stat s{};
+    struct stat s {};
     if (::fstat(fd_, &s) != 0) fail("cannot be read");
     return static_cast<std::uint64_t>(s.st_size);
   }
@@ -88,8 +89,8 @@ constexpr const char* dtype() {
   return sizeof(T) == 4 ? "F32" : "F64";
 }
 
-// A hash over the header but itself: a bit flipped in a note (the round, say) would still parse. Always
-// 16 digits, since every rank works out the header's length by itself.
+// A hash over the header but itself: a bit flipped in a note (the round, say) would still parse.
+// Always 16 digits, since every rank works out the header's length by itself.
 std::string check_of(json header) {
   header["__metadata__"].erase("check");
   const std::string text = header.dump();
@@ -107,7 +108,8 @@ Header read_header(File& file, const fs::path& path) {
   if (size < sizeof length) throw FormatError(path.string() + ": is not a checkpoint (too short)");
   file.read_at(0, std::as_writable_bytes(std::span(&length, 1)));
   if (length > size - sizeof length || length > (1u << 30) || length % 8 != 0)
-    throw FormatError(path.string() + ": is not a checkpoint (header length " + std::to_string(length) + ")");
+    throw FormatError(path.string() + ": is not a checkpoint (header length " +
+                      std::to_string(length) + ")");
   std::string text(length, '\0');
   file.read_at(sizeof length, std::as_writable_bytes(std::span(text)));
   Header header{json::parse(text, nullptr, false), sizeof length + length};
@@ -118,6 +120,26 @@ Header read_header(File& file, const fs::path& path) {
   if (header.text["__metadata__"].value("check", json()) != check_of(header.text))
     throw FormatError(path.string() + ": its header is damaged (its hash differs)");
   return header;
+}
+
+constexpr std::size_t hash_digits = 16;
+
+std::string hash_text(std::span<const std::byte> row) {
+  return fmt::format("{:016x}", hash_row(row));
+}
+
+// Where the notes keep the hashes of a tensor's rows: a disk that flips a bit must not go unseen.
+std::string hashes_note(const std::string& tensor) {
+  return "hashes of " + tensor;
+}
+
+// The hash of every agent's row, in agent order, on every rank.
+template <class T>
+std::string row_hashes(CpuNetwork<T>& net, const Field<T>& rows) {
+  std::string mine;
+  for (std::size_t i = 0; i < net.plan().rows(); ++i) mine += hash_text(std::as_bytes(rows.row(i)));
+  const auto all = all_gather_values<char>(net.surroundings().transport, channel_checkpoint, mine);
+  return {all.begin(), all.end()};
 }
 
 }  // namespace
@@ -139,6 +161,8 @@ void save_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run,
                       {"data_offsets", {offset, offset + tensor_bytes}}};
     offset += tensor_bytes;
   }
+  for (const auto& t : tensors.all)
+    header["__metadata__"][hashes_note(t.name)] = row_hashes(net, *t.rows);
   header["__metadata__"]["check"] = check_of(header);
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
@@ -199,10 +223,19 @@ void load_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run) t
     const std::uint64_t bytes = row_bytes * static_cast<std::uint64_t>(net.plan().agents());
     if (offsets.size() != 2 || offsets[1] - offsets[0] != bytes || offsets[1] > size - header.data)
       throw FormatError(path.string() + ": tensor \"" + t.name + "\" does not fit the file");
+    const std::string hashes = header.text["__metadata__"].value(hashes_note(t.name), "");
+    if (hashes.size() != hash_digits * static_cast<std::size_t>(net.plan().agents()))
+      throw FormatError(path.string() + ": has no hashes of tensor \"" + t.name + "\"");
     for (std::size_t row = 0; row < t.rows->rows(); ++row) {
-      const int agent = t.agents ? (*t.agents)[row] : net.plan().agent(row);
-      file.read_at(header.data + offsets[0] + static_cast<std::uint64_t>(agent) * row_bytes,
+      const auto agent =
+          static_cast<std::size_t>(t.agents ? (*t.agents)[row] : net.plan().agent(row));
+      file.read_at(header.data + offsets[0] + agent * row_bytes,
                    std::as_writable_bytes(t.rows->row(row)));
+      if (hash_text(std::as_bytes(t.rows->row(row))) !=
+          hashes.substr(agent * hash_digits, hash_digits))
+        throw FormatError(
+            fmt::format("{}: agent {}'s row of tensor \"{}\" is damaged (its hash differs)",
+                        path.string(), agent, t.name));
     }
   }
 } catch (const json::exception&) {  // a tensor's entry has values of other types than ours

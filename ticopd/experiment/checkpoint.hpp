@@ -13,8 +13,8 @@ namespace ticopd {
 // number of ranks; ghost rows are read back from their owners' rows.
 using CheckpointNotes = std::map<std::string, std::string>;
 
-// Every rank calls it with the same notes and writes its own rows at their offsets. The file gets its
-// name only when it is complete and on the disk, so the last complete one is never lost.
+// Every rank calls it with the same notes and writes its own rows at their offsets. The file gets
+// its name only when it is complete and on the disk, so the last complete one is never lost.
 template <class T>
 void save_checkpoint(const std::filesystem::path& file, CpuNetwork<T>& net, AnyRun<T>& run,
                      const CheckpointNotes& notes);

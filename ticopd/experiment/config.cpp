@@ -6,8 +6,8 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/codec.hpp"
@@ -26,13 +26,15 @@ using Check = std::function<void(const std::string& key, json& value)>;
 
 [[noreturn]] void refuse(const std::string& key, const json& given, const std::string& allowed) {
   // JSON has no word for nan and inf.
-  const std::string shown = given.is_number_float() ? fmt::format("{}", given.get<double>()) : given.dump();
+  const std::string shown =
+      given.is_number_float() ? fmt::format("{}", given.get<double>()) : given.dump();
   throw ConfigError(fmt::format("{} = {}: allowed {}", key, shown, allowed));
 }
 
 Check integer(std::int64_t low, std::int64_t high) {
   return [=](const std::string& key, json& value) {
-    if (!value.is_number_integer() || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high)
+    if (!value.is_number_integer() || value.get<std::int64_t>() < low ||
+        value.get<std::int64_t>() > high)
       refuse(key, value, fmt::format("is a whole number from {} to {}", low, high));
   };
 }
@@ -41,9 +43,11 @@ Check number(double low, double high, bool low_allowed = true) {
   return [=](const std::string& key, json& value) {
     const double v = value.is_number() ? value.get<double>() : NAN;
     if (!std::isfinite(v) || v > high || (low_allowed ? v < low : v <= low))
-      refuse(key, value, fmt::format("is a number {} {}{}", low_allowed ? "from" : "above", low,
-                                     std::isinf(high) ? (low_allowed ? " up" : "")
-                                                      : fmt::format("{} {}", low_allowed ? " to" : ", at most", high)));
+      refuse(key, value,
+             fmt::format("is a number {} {}{}", low_allowed ? "from" : "above", low,
+                         std::isinf(high)
+                             ? (low_allowed ? " up" : "")
+                             : fmt::format("{} {}", low_allowed ? " to" : ", at most", high)));
     value = v;
   };
 }
@@ -66,7 +70,8 @@ Check word(std::vector<std::string_view> allowed) {
 
 void hidden_sizes(const std::string& key, json& value) {
   const auto fits = [](const json& v) {
-    return v.is_number_integer() && v.get<std::int64_t>() >= 1 && v.get<std::int64_t>() <= 1'000'000;
+    return v.is_number_integer() && v.get<std::int64_t>() >= 1 &&
+           v.get<std::int64_t>() <= 1'000'000;
   };
   if (!value.is_array() || !std::ranges::all_of(value, fits))
     refuse(key, value, "is a list of layer sizes, such as [100] or [200, 100]");
@@ -81,7 +86,8 @@ void batch_size(const std::string& key, json& value) {
 // Keys of the contract whose time has not come: better refused than ignored.
 Check only(json value_now, std::string why) {
   return [=](const std::string& key, json& value) {
-    if (value != value_now) refuse(key, value, fmt::format("is {} in this version ({})", value_now.dump(), why));
+    if (value != value_now)
+      refuse(key, value, fmt::format("is {} in this version ({})", value_now.dump(), why));
   };
 }
 
@@ -167,12 +173,13 @@ json::json_pointer pointer(std::string_view key) {
 }
 
 [[noreturn]] void unknown(const std::string& key) {
-  std::vector<std::string_view> known{"algorithm.name", "problem", "graph", "codec", "algorithm", "network", "log",
-                                      "checkpoint"};
+  std::vector<std::string_view> known{"algorithm.name", "problem", "graph", "codec",
+                                      "algorithm",      "network", "log",   "checkpoint"};
   for (const Key& k : keys()) known.push_back(k.name);
   std::vector<std::string> parameters;
   for (const AlgorithmInfo& a : algorithm_table())
-    for (const ParameterInfo& p : a.parameters) parameters.push_back(fmt::format("algorithm.{}", p.name));
+    for (const ParameterInfo& p : a.parameters)
+      parameters.push_back(fmt::format("algorithm.{}", p.name));
   known.insert(known.end(), parameters.begin(), parameters.end());
   // A key is often right but in the wrong table, or misspelt after the dot.
   const auto last = [](std::string_view k) { return k.substr(k.rfind('.') + 1); };
@@ -203,7 +210,9 @@ void check_algorithm(json& table) {
   json& name = table.emplace("name", "ticopd").first.value();
   text("algorithm.name", name);
   const AlgorithmInfo& info = algorithm_info(name.get<std::string>());
-  for (const FlagInfo& flag : info.flags) boolean("algorithm." + std::string(flag.name), table.emplace(flag.name, flag.value).first.value());
+  for (const FlagInfo& flag : info.flags)
+    boolean("algorithm." + std::string(flag.name),
+            table.emplace(flag.name, flag.value).first.value());
   for (const ParameterInfo& p : info.parameters)
     if (!p.required && p.derived.empty()) table.emplace(p.name, p.value);
 }
@@ -230,7 +239,8 @@ json complete(json tree) {
 
 Config::Config(json tree, fs::path folder)
     : tree_(std::make_unique<json>(complete(std::move(tree)))), folder_(std::move(folder)) {}
-Config::Config(const Config& other) : tree_(std::make_unique<json>(*other.tree_)), folder_(other.folder_) {}
+Config::Config(const Config& other)
+    : tree_(std::make_unique<json>(*other.tree_)), folder_(other.folder_) {}
 Config::Config(Config&&) noexcept = default;
 Config& Config::operator=(Config other) noexcept {
   std::swap(tree_, other.tree_);
@@ -253,16 +263,21 @@ Config Config::read(const fs::path& file, std::span<const std::string> overrides
   return {std::move(tree), folder.empty() ? "." : folder};
 }
 
-Config Config::parse(std::string_view toml, const fs::path& folder, std::span<const std::string> overrides) {
+Config Config::parse(std::string_view toml, const fs::path& folder,
+                     std::span<const std::string> overrides) {
   json tree = toml_to_json(toml, "config");
   for (const std::string& o : overrides) apply_override(tree, o);
   if (!tree.contains("name")) tree["name"] = "run";
   return {std::move(tree), folder};
 }
 
-Config Config::from_json(const json& tree, const fs::path& folder) { return {tree, folder}; }
+Config Config::from_json(const json& tree, const fs::path& folder) {
+  return {tree, folder};
+}
 
-bool Config::has(std::string_view key) const { return tree_->contains(pointer(key)); }
+bool Config::has(std::string_view key) const {
+  return tree_->contains(pointer(key));
+}
 
 template <class V>
 V Config::get(std::string_view key) const {

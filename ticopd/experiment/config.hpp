@@ -10,12 +10,12 @@
 
 namespace ticopd {
 
-// An experiment's configuration: a tree of values as TOML has them, checked against one table of keys
-// (config.cpp) and complete, defaults included. What is written to run.json can be run again.
+// An experiment's configuration: a tree of values as TOML has them, checked against one table of
+// keys (config.cpp) and complete, defaults included. What is written to run.json can be run again.
 class Config {
  public:
-  // Reads a TOML file and applies `key=value` overrides. ConfigError names file and line, or the key,
-  // what was given, what is allowed and the nearest valid word.
+  // Reads a TOML file and applies `key=value` overrides. ConfigError names file and line, or the
+  // key, what was given, what is allowed and the nearest valid word.
   static Config read(const std::filesystem::path& file, std::span<const std::string> overrides);
   // From TOML text, as if it stood in `folder`.
   static Config parse(std::string_view toml, const std::filesystem::path& folder,

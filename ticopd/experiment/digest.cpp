@@ -56,10 +56,12 @@ void Digest::add(CpuNetwork<T>& net, const Field<T>& x) {
   for (const Canonical& row : all) XXH3_128bits_update(&state_->xxh, row.data(), row.size());
 }
 
-std::string Digest::hex() const { return to_hex(canonical(XXH3_128bits_digest(&state_->xxh))); }
+std::string Digest::hex() const {
+  return to_hex(canonical(XXH3_128bits_digest(&state_->xxh)));
+}
 
-// The state holds one pointer, to the library's own secret: left out, lest checkpoints differ from process
-// to process, and set anew when restored.
+// The state holds one pointer, to the library's own secret: left out, lest checkpoints differ from
+// process to process, and set anew when restored.
 std::string Digest::state() const {
   State copy = *state_;
   copy.xxh.extSecret = nullptr;

@@ -10,8 +10,8 @@
 namespace ticopd {
 
 // XXH3-128 over, for each logged round in order: the round number (u64, little endian), then the
-// XXH3-128 (canonical, 16 bytes) of each agent's row of x in agent order. Rows are hashed where they
-// live, so no rank gathers x. The state can be saved and restored: interruptions add nothing.
+// XXH3-128 (canonical, 16 bytes) of each agent's row of x in agent order. Rows are hashed where
+// they live, so no rank gathers x. The state can be saved and restored: interruptions add nothing.
 class Digest {
  public:
   Digest();
@@ -25,8 +25,8 @@ class Digest {
 
   std::string hex() const;
 
-  std::string state() const;                       // hex, for a checkpoint
-  static Digest restore(std::string_view state);   // FormatError if it is not one
+  std::string state() const;                      // hex, for a checkpoint
+  static Digest restore(std::string_view state);  // FormatError if it is not one
 
  private:
   struct State;

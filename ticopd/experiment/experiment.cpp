@@ -20,7 +20,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 json machine() {
-  return {{"version", version}, {"instruction_set", instruction_set()}, {"kernel", kernel_name()},
+  return {{"version", version},
+          {"instruction_set", instruction_set()},
+          {"kernel", kernel_name()},
           {"blas", blas_name()}};
 }
 
@@ -36,7 +38,8 @@ std::string first_difference(const json& ours, const json& theirs) {
       return fmt::format("{} is {} now and was {}", dotted(key), value.dump(),
                          b.contains(key) ? b[key].dump() : "not there");
   for (const auto& [key, value] : b.items())
-    if (!a.contains(key)) return fmt::format("{} is not there now and was {}", dotted(key), value.dump());
+    if (!a.contains(key))
+      return fmt::format("{} is not there now and was {}", dotted(key), value.dump());
   return {};
 }
 
@@ -45,7 +48,9 @@ json ledger_json(const std::vector<Ledger::Agent>& ledger, const Graph& graph) {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < ledger.size(); ++i) {
     const Ledger::Agent& a = ledger[i];
-    agents.push_back({{"agent", i}, {"messages", a.messages}, {"payload_bytes", a.payload_bytes},
+    agents.push_back({{"agent", i},
+                      {"messages", a.messages},
+                      {"payload_bytes", a.payload_bytes},
                       {"paper_bits", a.paper_bits}});
     const std::vector<int>& to = graph.neighbours(static_cast<int>(i));
     for (std::size_t k = 0; k < to.size(); ++k)
@@ -58,7 +63,8 @@ json ledger_json(const std::vector<Ledger::Agent>& ledger, const Graph& graph) {
 template <class T>
 json segments_json(const Objective<T>& objective) {
   json all = json::array();
-  for (const Segment& s : objective.segments()) all.push_back({{"name", s.name}, {"shape", s.shape}});
+  for (const Segment& s : objective.segments())
+    all.push_back({{"name", s.name}, {"shape", s.shape}});
   return all;
 }
 
@@ -109,7 +115,8 @@ class ExperimentRun {
     const json theirs = Config::from_json((*before)["config"], config_.folder()).identity();
     refuse_difference(first_difference(config_.identity(), theirs));
     if ((*before)["status"] == "diverged")
-      throw Diverged(fmt::format("{}: {}", folder_.path().string(), before->value("reason", "diverged")));
+      throw Diverged(
+          fmt::format("{}: {}", folder_.path().string(), before->value("reason", "diverged")));
     if ((*before)["status"] != "finished") return std::nullopt;
     return before;
   }
@@ -117,16 +124,19 @@ class ExperimentRun {
   void refuse_other_config() {
     if (!options_.resume || !fs::exists(folder_.checkpoint())) return;
     const CheckpointNotes notes = read_checkpoint_notes(folder_.checkpoint());
-    const json theirs = notes.contains("config") ? json::parse(notes.at("config"), nullptr, false) : json();
+    const json theirs =
+        notes.contains("config") ? json::parse(notes.at("config"), nullptr, false) : json();
     if (!theirs.is_object() || !notes.contains("round"))
       throw FormatError(folder_.checkpoint().string() + ": its notes are damaged");
     refuse_difference(first_difference(config_.identity(), theirs));
-    folder_.keep_metrics(static_cast<std::uint32_t>(std::strtoul(notes.at("round").c_str(), nullptr, 10)));
+    folder_.keep_metrics(
+        static_cast<std::uint32_t>(std::strtoul(notes.at("round").c_str(), nullptr, 10)));
   }
 
   void refuse_difference(const std::string& difference) const {
     if (!difference.empty())
-      throw ConfigError(fmt::format("--resume: {} holds another run: {}", folder_.path().string(), difference));
+      throw ConfigError(
+          fmt::format("--resume: {} holds another run: {}", folder_.path().string(), difference));
   }
 
   void connect() {
@@ -169,8 +179,10 @@ class ExperimentRun {
                      {"gap", prepared_->spectrum.gap}};
     j["ledger"] = ledger_json(solution.ledger, s.graph);
     j["threads"] = s.threads * s.ranks;
-    j["seconds"] = {{"total", solution.seconds}, {"gradient", solution.phases.gradient},
-                    {"exchange", solution.phases.exchange}, {"update", solution.phases.update},
+    j["seconds"] = {{"total", solution.seconds},
+                    {"gradient", solution.phases.gradient},
+                    {"exchange", solution.phases.exchange},
+                    {"update", solution.phases.update},
                     {"metrics", solution.phases.metrics}};
     j["date"] = utc_now();
     return j;
@@ -196,27 +208,31 @@ std::string digest_again(const Config& config, const RunOptions& options) {
 }  // namespace
 
 json run_experiment(const Config& config, const RunOptions& options) {
-  if (config.get<std::string>("precision") == "double") return ExperimentRun<double>(config, options)();
+  if (config.get<std::string>("precision") == "double")
+    return ExperimentRun<double>(config, options)();
   return ExperimentRun<float>(config, options)();
 }
 
 Verdict verify_experiment(const fs::path& folder, const RunOptions& options) {
   const json before = RunFolder::require_summary(folder);
   if (before["status"] != "finished")
-    throw FormatError(fmt::format("{}/run.json: the run is {}, not finished: nothing to compare", folder.string(),
-                                  before["status"].dump()));
+    throw FormatError(fmt::format("{}/run.json: the run is {}, not finished: nothing to compare",
+                                  folder.string(), before["status"].dump()));
   Verdict verdict;
   const json here = machine();
   for (const auto& [key, value] : here.items())
     if (before.value(key, json()) != value) {
       verdict.comparable = verdict.same = false;
-      verdict.difference = fmt::format("{} is {} here and was {} there: equal digests are not promised", key,
-                                       value.dump(), before.value(key, json()).dump());
+      verdict.difference =
+          fmt::format("{} is {} here and was {} there: equal digests are not promised", key,
+                      value.dump(), before.value(key, json()).dump());
       return verdict;
     }
-  const Config config = Config::from_json(before["config"], before["config_folder"].get<std::string>());
-  verdict.digest = config.get<std::string>("precision") == "double" ? digest_again<double>(config, options)
-                                                                    : digest_again<float>(config, options);
+  const Config config =
+      Config::from_json(before["config"], before["config_folder"].get<std::string>());
+  verdict.digest = config.get<std::string>("precision") == "double"
+                       ? digest_again<double>(config, options)
+                       : digest_again<float>(config, options);
   verdict.same = before["digest"] == verdict.digest;
   if (!verdict.same)
     verdict.difference = fmt::format("digest is {} now and was {}", verdict.digest,

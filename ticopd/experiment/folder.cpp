@@ -19,20 +19,28 @@ void RunFolder::refuse_if_taken(bool resume) const {
   std::error_code error;
   if (!fs::exists(path_, error)) return;
   if (!fs::is_directory(path_, error))
-    throw UsageError(fmt::format("--out {}: is a file; expected a folder that is new or empty", path_.string()));
+    throw UsageError(
+        fmt::format("--out {}: is a file; expected a folder that is new or empty", path_.string()));
   if (!resume && !fs::is_empty(path_, error))
     throw UsageError(fmt::format(
-        "--out {}: is not empty; give a new folder, or --resume to go on with the run in it", path_.string()));
+        "--out {}: is not empty; give a new folder, or --resume to go on with the run in it",
+        path_.string()));
+  const bool a_run = fs::exists(path_ / "metrics.csv", error) ||
+                     fs::exists(path_ / "run.json", error) || fs::exists(checkpoint(), error);
+  if (resume && !a_run && !fs::is_empty(path_, error))
+    throw UsageError(fmt::format("--resume: {} holds files, but no run of ticopd", path_.string()));
 }
 
 void RunFolder::create() const {
   std::error_code error;
   fs::create_directories(path_, error);
-  if (error) throw DiskError(fmt::format("{}: cannot be created: {}", path_.string(), error.message()));
+  if (error)
+    throw DiskError(fmt::format("{}: cannot be created: {}", path_.string(), error.message()));
   // What a run that was killed in the middle of a write left behind.
   for (const auto& entry : fs::directory_iterator(path_, error)) {
     const std::string name = entry.path().filename().string();
-    for (const char* ours : {".metrics.csv.", ".run.json.", ".final.npy.", "checkpoint.safetensors."})
+    for (const char* ours :
+         {".metrics.csv.", ".run.json.", ".final.npy.", "checkpoint.safetensors."})
       if (name.starts_with(ours) && name.ends_with(".tmp")) fs::remove(entry.path(), error);
   }
 }
@@ -45,7 +53,8 @@ std::optional<json> RunFolder::read_summary() const {
 json RunFolder::require_summary(const fs::path& folder) {
   const fs::path file = folder / "run.json";
   json summary = json::parse(read_file(file), nullptr, false);
-  if (!summary.is_object()) throw FormatError(fmt::format("{}: is not a run summary (no JSON object)", file.string()));
+  if (!summary.is_object())
+    throw FormatError(fmt::format("{}: is not a run summary (no JSON object)", file.string()));
   for (const char* key : {"config", "status", "digest", "config_folder"}) {
     const json value = summary.value(key, json());
     if (std::string_view(key) == "config" ? !value.is_object() : !value.is_string())
@@ -60,7 +69,8 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round) {
   std::istringstream in(read_file(file));
   std::string line;
   std::getline(in, line);
-  if (line != metrics_header) throw FormatError(fmt::format("{}:1: is not our header", file.string()));
+  if (line != metrics_header)
+    throw FormatError(fmt::format("{}:1: is not our header", file.string()));
   while (std::getline(in, line))
     if (std::strtoul(line.c_str(), nullptr, 10) <= up_to_round) lines_.push_back(line);
 }

@@ -9,8 +9,8 @@
 
 namespace ticopd {
 
-// A run's folder: metrics.csv, run.json, final.npy, checkpoint.safetensors. Every file appears whole,
-// under a temporary name first, so a reader (or a crash) never sees half of one.
+// A run's folder: metrics.csv, run.json, final.npy, checkpoint.safetensors. Every file appears
+// whole, under a temporary name first, so a reader (or a crash) never sees half of one.
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}

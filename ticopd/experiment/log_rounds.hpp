@@ -5,9 +5,9 @@
 
 namespace ticopd {
 
-// Which rounds are logged: 0, 1, then log-spaced so that 10^5 rounds (the paper's length) make about
-// `points` rows, then the last. A pure function of the round, so that a longer run logs the same early
-// rounds. Or every so many rounds, where `every` is given.
+// Which rounds are logged: 0, 1, then log-spaced so that 10^5 rounds (the paper's length) make
+// about `points` rows, then the last. A pure function of the round, so that a longer run logs the
+// same early rounds. Or every so many rounds, where `every` is given.
 struct LogRounds {
   std::uint32_t points = 60;
   std::uint32_t every = 0;

@@ -15,24 +15,29 @@ const std::string_view metrics_header =
     "loss_mean,grad_norm2_mean,accuracy_mean,surrogate_error,dual_sum,seconds";
 
 std::string to_csv(const Metrics& m) {
-  const auto number = [](double v) { return std::isnan(v) ? std::string("nan") : fmt::format("{}", v); };
+  const auto number = [](double v) {
+    return std::isnan(v) ? std::string("nan") : fmt::format("{}", v);
+  };
   const auto cell = [&](const std::optional<double>& v) { return v ? number(*v) : std::string(); };
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f}", m.iteration, number(m.bits_paper),
-                     number(m.bits_payload), number(m.bits_link), number(m.loss_max),
-                     number(m.grad_norm2_max), number(m.consensus), cell(m.accuracy_min),
-                     number(m.loss_mean), number(m.grad_norm2_mean), cell(m.accuracy_mean),
-                     cell(m.surrogate_error), cell(m.dual_sum), m.seconds);
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f}", m.iteration,
+                     number(m.bits_paper), number(m.bits_payload), number(m.bits_link),
+                     number(m.loss_max), number(m.grad_norm2_max), number(m.consensus),
+                     cell(m.accuracy_min), number(m.loss_mean), number(m.grad_norm2_mean),
+                     cell(m.accuracy_mean), cell(m.surrogate_error), cell(m.dual_sum), m.seconds);
 }
 
 namespace {
 
-double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }  // NaN wins
+double larger(double a, double b) {
+  return std::isnan(a) || a > b ? a : b;
+}  // NaN wins
 
 double sum(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// sum_i rows_i over all agents of all ranks, in agent order: the partial sum goes from rank to rank.
+// sum_i rows_i over all agents of all ranks, in agent order: the partial sum goes from rank to
+// rank.
 template <class T>
 std::vector<double> sum_over_agents(CpuNetwork<T>& net, const Field<T>& rows) {
   Transport& t = net.surroundings().transport;
@@ -53,7 +58,10 @@ template <class T>
 class Measuring {
  public:
   Measuring(CpuNetwork<T>& net, AnyRun<T>& run)
-      : net_(net), s_(net.surroundings()), x_(run.x()), n_(static_cast<double>(s_.graph.agents())),
+      : net_(net),
+        s_(net.surroundings()),
+        x_(run.x()),
+        n_(static_cast<double>(s_.graph.agents())),
         local_gradients_(net.field()) {
     run.visit(state_);
   }
@@ -71,7 +79,8 @@ class Measuring {
         return sum_of_squared_differences<T>(std::as_const(x_).row(i),
                                              std::as_const(state_.first_mirror->own()).row(i));
       });
-    if (state_.dual_rows) m.dual_sum = std::sqrt(sum_of_squares<double>(sum_over_agents(net_, *state_.dual_rows)));
+    if (state_.dual_rows)
+      m.dual_sum = std::sqrt(sum_of_squares<double>(sum_over_agents(net_, *state_.dual_rows)));
     return m;
   }
 
@@ -121,7 +130,8 @@ class Measuring {
   std::pair<double, double> global(std::span<const T> x) {
     std::vector<double> values(net_.plan().rows());
     net_.evaluate_at(x, values, local_gradients_);
-    const double f = sum(all_gather_values<double>(s_.transport, channel_metrics_scalars, values)) / n_;
+    const double f =
+        sum(all_gather_values<double>(s_.transport, channel_metrics_scalars, values)) / n_;
     std::vector<double> g = sum_over_agents(net_, local_gradients_);
     for (double& v : g) v /= n_;
     return {f, sum_of_squares<double>(g)};

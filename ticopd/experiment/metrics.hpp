@@ -11,13 +11,13 @@ namespace ticopd {
 
 // One row of metrics.csv. f is the global objective; NaN is carried through, never dropped.
 struct Metrics {
-  std::uint32_t iteration = 0;  // completed rounds
-  double bits_paper = 0;        // cumulative, mean over agents: by the papers' formula,
-  double bits_payload = 0;      // as really encoded for one broadcast,
-  double bits_link = 0;         // and that times the neighbours it went to
-  double loss_max = 0;          // max_i f(x_i)
-  double grad_norm2_max = 0;    // max_i ||grad f(x_i)||^2
-  double consensus = 0;         // sum_i ||x_i - xbar||^2
+  std::uint32_t iteration = 0;            // completed rounds
+  double bits_paper = 0;                  // cumulative, mean over agents: by the papers' formula,
+  double bits_payload = 0;                // as really encoded for one broadcast,
+  double bits_link = 0;                   // and that times the neighbours it went to
+  double loss_max = 0;                    // max_i f(x_i)
+  double grad_norm2_max = 0;              // max_i ||grad f(x_i)||^2
+  double consensus = 0;                   // sum_i ||x_i - xbar||^2
   std::optional<double> accuracy_min;     // the worst local model on the test set
   double loss_mean = 0;                   // f(xbar)
   double grad_norm2_mean = 0;             // ||grad f(xbar)||^2
@@ -28,10 +28,10 @@ struct Metrics {
 };
 
 extern const std::string_view metrics_header;  // without newline
-std::string to_csv(const Metrics& m);           // without newline
+std::string to_csv(const Metrics& m);          // without newline
 
-// Every rank calls it; every rank gets the same figures, bit by bit the same for any number of ranks:
-// whatever is summed over agents is summed in agent order.
+// Every rank calls it; every rank gets the same figures, bit by bit the same for any number of
+// ranks: whatever is summed over agents is summed in agent order.
 template <class T>
 Metrics measure(CpuNetwork<T>& net, AnyRun<T>& run);
 

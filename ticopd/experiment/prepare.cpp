@@ -25,8 +25,10 @@ Schedule read_schedule(const std::string& key, const json& value) {
   if (value.is_number())
     throw ConfigError(fmt::format("{} = {}: allowed is a finite number", key, value.get<double>()));
   if (!value.is_object() || !value.contains("schedule") || !value["schedule"].is_string())
-    throw ConfigError(fmt::format("{} = {}: allowed is a number, or a table such as "
-                                  "{{ schedule = \"inverse_sqrt\", c = 0.1, t0 = 10 }}", key, value.dump()));
+    throw ConfigError(
+        fmt::format("{} = {}: allowed is a number, or a table such as "
+                    "{{ schedule = \"inverse_sqrt\", c = 0.1, t0 = 10 }}",
+                    key, value.dump()));
   const std::string kind = value["schedule"];
   static constexpr std::string_view kinds[] = {"constant", "inverse_sqrt", "inverse", "step"};
   if (std::ranges::find(kinds, kind) == std::end(kinds))
@@ -40,12 +42,14 @@ Schedule read_schedule(const std::string& key, const json& value) {
   const auto number = [&](const char* name, double low) {
     if (!value.contains(name) || !value[name].is_number() || !(value[name].get<double>() >= low) ||
         !std::isfinite(value[name].get<double>()))
-      throw ConfigError(fmt::format("{}.{}: schedule \"{}\" needs a number of at least {}", key, name, kind, low));
+      throw ConfigError(fmt::format("{}.{}: schedule \"{}\" needs a number of at least {}", key,
+                                    name, kind, low));
     return value[name].get<double>();
   };
   if (kind == "inverse_sqrt") return Schedule::inverse_sqrt(number("c", 0), number("t0", 0));
   if (kind == "inverse") return Schedule::inverse(number("c", 0), number("t0", 0));
-  if (kind == "step") return Schedule::step(number("c", 0), number("factor", 0), number("every", 1));
+  if (kind == "step")
+    return Schedule::step(number("c", 0), number("factor", 0), number("every", 1));
   return number("c", 0);
 }
 
@@ -55,7 +59,8 @@ AlgorithmOptions algorithm_options(const Config& config) {
   const auto& parameters = algorithm_info(options.name).parameters;
   for (const auto& [key, value] : config.tree()["algorithm"].items()) {
     if (key == "name") continue;
-    if (value.is_boolean() && std::ranges::find(parameters, key, &ParameterInfo::name) == parameters.end())
+    if (value.is_boolean() &&
+        std::ranges::find(parameters, key, &ParameterInfo::name) == parameters.end())
       options.flags[key] = value;
     else
       options.parameters[key] = read_schedule("algorithm." + key, value);
@@ -82,7 +87,8 @@ GraphOptions graph_options(const Config& config) {
   options.rows = config.get<int>("graph.rows");
   options.p = config.get<double>("graph.p");
   options.radius = config.get<double>("graph.radius");
-  if (config.has("graph.path")) options.path = config.folder() / config.get<std::string>("graph.path");
+  if (config.has("graph.path"))
+    options.path = config.folder() / config.get<std::string>("graph.path");
   return options;
 }
 
@@ -122,8 +128,8 @@ template <class T>
 std::vector<Dataset<T>> stacked_shards(const std::filesystem::path& folder, int agents) {
   const StackedRegression<T> stack = load_stacked<T>(folder);
   if (stack.agents != static_cast<std::size_t>(agents))
-    throw ConfigError(fmt::format("graph.agents = {}, but {}/A.npy has {} agents", agents, folder.string(),
-                                  stack.agents));
+    throw ConfigError(fmt::format("graph.agents = {}, but {}/A.npy has {} agents", agents,
+                                  folder.string(), stack.agents));
   std::vector<Dataset<T>> shards;
   const std::size_t m = stack.samples, d = stack.features;
   for (std::size_t i = 0; i < stack.agents; ++i) {
@@ -137,8 +143,9 @@ std::vector<Dataset<T>> stacked_shards(const std::filesystem::path& folder, int 
 }
 
 template <class T>
-std::shared_ptr<const Objective<T>> load_objective(const Config& config, const PrepareOptions& options,
-                                                   int agents, std::string& name) {
+std::shared_ptr<const Objective<T>> load_objective(const Config& config,
+                                                   const PrepareOptions& options, int agents,
+                                                   std::string& name) {
   const DataOptions data = data_options(config, options);
   const ObjectiveOptions objective = objective_options(config);
   if (objective.objective == "least_squares" && data.data.starts_with("npy:")) {
@@ -161,10 +168,12 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config, const P
 
 void refuse_lossy_codec(const AlgorithmInfo& algorithm, const std::string& codec) {
   if (algorithm.uncompressed && codec != "identity")
-    throw ConfigError(fmt::format(
-        "codec.kind = \"{}\": {} sends its model as it is, allowed is identity; for compressed messages "
-        "take algorithm.name = \"choco_sgd\", or \"dgd_quantized\" to see why quantising the model itself fails",
-        codec, algorithm.name));
+    throw ConfigError(
+        fmt::format("codec.kind = \"{}\": {} sends its model as it is, allowed is identity; for "
+                    "compressed messages "
+                    "take algorithm.name = \"choco_sgd\", or \"dgd_quantized\" to see why "
+                    "quantising the model itself fails",
+                    codec, algorithm.name));
 }
 
 }  // namespace
@@ -179,8 +188,10 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   const AlgorithmOptions chosen = algorithm_options(config);
   refuse_lossy_codec(algorithm_info(chosen.name), config.get<std::string>("codec.kind"));
 
-  Prepared<T> p{.algorithm = {}, .setup = {.graph = make_graph(graph_options(config), seed), .objective = {}},
-                .spectrum = {}, .data = {}};
+  Prepared<T> p{.algorithm = {},
+                .setup = {.graph = make_graph(graph_options(config), seed), .objective = {}},
+                .spectrum = {},
+                .data = {}};
   Setup<T>& s = p.setup;
   s.codec = make_codec<T>(codec_options(config));
   s.weights = weights;
@@ -193,11 +204,13 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   s.iterations = config.get<std::uint32_t>("iterations");
   s.log.points = config.get<std::uint32_t>("log.points");
   if (config.has("log.every")) s.log.every = config.get<std::uint32_t>("log.every");
-  if (config.tree()["problem"]["batch"] != "full") s.batch = config.get<std::uint64_t>("problem.batch");
-  if (config.get<std::string>("network.transport") == "threads") s.ranks = config.get<int>("network.ranks");
+  if (config.tree()["problem"]["batch"] != "full")
+    s.batch = config.get<std::uint64_t>("problem.batch");
+  if (config.get<std::string>("network.transport") == "threads")
+    s.ranks = config.get<int>("network.ranks");
   if (s.ranks > s.graph.agents())
-    throw ConfigError(fmt::format("network.ranks = {}: allowed is at most {}, the number of agents", s.ranks,
-                                  s.graph.agents()));
+    throw ConfigError(fmt::format("network.ranks = {}: allowed is at most {}, the number of agents",
+                                  s.ranks, s.graph.agents()));
   const int threads = options.threads > 0 ? options.threads : usable_cores();
   s.threads = std::max(1, threads / s.ranks);
   s.deadline_s = config.get<double>("network.deadline_s");
@@ -213,7 +226,8 @@ std::string step_sizes(const Config& config) {
   std::string text;
   for (const ParameterInfo& p : algorithm_info(table["name"].get<std::string>()).parameters)
     if (p.required && table.contains(p.name))
-      text += fmt::format("{}algorithm.{} (now {})", text.empty() ? "" : ", ", p.name, table[p.name].dump());
+      text += fmt::format("{}algorithm.{} (now {})", text.empty() ? "" : ", ", p.name,
+                          table[p.name].dump());
   return text;
 }
 

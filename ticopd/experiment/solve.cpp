@@ -1,5 +1,7 @@
 #include "ticopd/experiment/solve.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -21,8 +23,10 @@ double now() {
 }
 
 json to_json(const Ledger::Agent& a) {
-  return {{"messages", a.messages}, {"payload_bytes", a.payload_bytes},
-          {"paper_bits", a.paper_bits}, {"link_bytes", a.link_bytes}};
+  return {{"messages", a.messages},
+          {"payload_bytes", a.payload_bytes},
+          {"paper_bits", a.paper_bits},
+          {"link_bytes", a.link_bytes}};
 }
 
 Ledger::Agent ledger_agent(const json& j) {
@@ -54,8 +58,11 @@ template <class T>
 class Loop {
  public:
   Loop(const RunFactory<T>& algorithm, const Setup<T>& setup, CpuNetwork<T>& net)
-      : setup_(setup), net_(net), transport_(net.surroundings().transport),
-        leader_(transport_.rank() == 0), run_(algorithm(net)) {}
+      : setup_(setup),
+        net_(net),
+        transport_(net.surroundings().transport),
+        leader_(transport_.rank() == 0),
+        run_(algorithm(net)) {}
 
   void run(Solution<T>& solution) {
     begin_ = saved_at_ = now();
@@ -90,8 +97,9 @@ class Loop {
     if (leader_ && setup_.on_log) setup_.on_log(m);
     if (m.iteration == 0) first_loss_ = m.loss_max;
     const auto refuse = [&](const char* what, double value) {
-      throw Diverged(std::string("diverged: ") + what + " = " + std::to_string(value) +
-                     " after round " + std::to_string(m.iteration));
+      throw Diverged(fmt::format("diverged: {} = {} after round {}", what,
+                                 std::isnan(value) ? "nan" : fmt::format("{:.3g}", value),
+                                 m.iteration));
     };
     if (!std::isfinite(m.loss_max) || m.loss_max > 1e9 * (1 + std::abs(first_loss_)))
       refuse("loss_max", m.loss_max);
@@ -103,13 +111,16 @@ class Loop {
   Next decide() {
     Next next = Next::go;
     if (leader_) {
-      const bool by_time = setup_.checkpoint_every_s > 0 && now() - saved_at_ > setup_.checkpoint_every_s;
-      const bool by_round = setup_.checkpoint_every > 0 && net_.round() % setup_.checkpoint_every == 0;
+      const bool by_time =
+          setup_.checkpoint_every_s > 0 && now() - saved_at_ > setup_.checkpoint_every_s;
+      const bool by_round =
+          setup_.checkpoint_every > 0 && net_.round() % setup_.checkpoint_every == 0;
       if (by_time || by_round) next = Next::save;
       if (setup_.stop && setup_.stop->load()) next = Next::stop;
     }
     if (transport_.size() > 1) {
-      const Bytes told = broadcast(transport_, channel_control, 0, Bytes{static_cast<std::byte>(next)});
+      const Bytes told =
+          broadcast(transport_, channel_control, 0, Bytes{static_cast<std::byte>(next)});
       if (told.size() != 1) throw FormatError("a control message has a wrong length");
       next = static_cast<Next>(told[0]);
     }
@@ -119,14 +130,13 @@ class Loop {
   void save() {
     if (setup_.checkpoint.empty()) return;
     if (leader_ && setup_.before_checkpoint) setup_.before_checkpoint();
-    const CheckpointNotes notes{
-        {"ticopd", "1"},
-        {"round", std::to_string(net_.round())},
-        {"config", setup_.checkpoint_config},
-        {"digest", digest_.state()},
-        {"ledger", gather_ledger(net_).dump()},
-        {"first_loss", json(first_loss_).dump()},
-        {"seconds", json(seconds_of_leader()).dump()}};
+    const CheckpointNotes notes{{"ticopd", "1"},
+                                {"round", std::to_string(net_.round())},
+                                {"config", setup_.checkpoint_config},
+                                {"digest", digest_.state()},
+                                {"ledger", gather_ledger(net_).dump()},
+                                {"first_loss", json(first_loss_).dump()},
+                                {"seconds", json(seconds_of_leader()).dump()}};
     save_checkpoint(setup_.checkpoint, net_, *run_, notes);
     saved_at_ = now();
   }
@@ -135,7 +145,8 @@ class Loop {
   double seconds_of_leader() {
     const double mine = seconds_before_ + now() - begin_;
     return from_bytes<double>(
-               broadcast(transport_, channel_control, 0, to_bytes(std::span(&mine, 1)))).at(0);
+               broadcast(transport_, channel_control, 0, to_bytes(std::span(&mine, 1))))
+        .at(0);
   }
 
   void restore() {
@@ -150,7 +161,8 @@ class Loop {
       first_loss_ = json::parse(notes.at("first_loss")).get<double>();
       const json ledger = json::parse(notes.at("ledger"));
       for (std::size_t row = 0; row < net_.plan().rows(); ++row)
-        net_.ledger().agents[row] = ledger_agent(ledger.at(static_cast<std::size_t>(net_.plan().agent(row))));
+        net_.ledger().agents[row] =
+            ledger_agent(ledger.at(static_cast<std::size_t>(net_.plan().agent(row))));
     } catch (const std::logic_error&) {  // a note is missing or not a number
       throw FormatError(file + ": its notes are damaged");
     } catch (const json::exception&) {
@@ -162,7 +174,8 @@ class Loop {
     const json ledger = gather_ledger(net_);
     const auto& x = run_->x();
     for (std::size_t row = 0; row < net_.plan().rows(); ++row)
-      std::ranges::copy(x.row(row), solution.x.row(static_cast<std::size_t>(net_.plan().agent(row))).begin());
+      std::ranges::copy(x.row(row),
+                        solution.x.row(static_cast<std::size_t>(net_.plan().agent(row))).begin());
     if (!leader_) return;
     for (const json& a : ledger) solution.ledger.push_back(ledger_agent(a));
     solution.rounds = net_.round();
@@ -184,9 +197,14 @@ template <class T>
 void run_rank(const RunFactory<T>& algorithm, const Setup<T>& setup, Transport& transport,
               Solution<T>& solution) {
   Pool pool(setup.threads);
-  CpuNetwork<T> net({.graph = setup.graph, .objective = *setup.objective, .codec = *setup.codec,
-                     .transport = transport, .pool = pool, .weights = setup.weights,
-                     .seed = setup.seed, .batch = setup.batch});
+  CpuNetwork<T> net({.graph = setup.graph,
+                     .objective = *setup.objective,
+                     .codec = *setup.codec,
+                     .transport = transport,
+                     .pool = pool,
+                     .weights = setup.weights,
+                     .seed = setup.seed,
+                     .batch = setup.batch});
   Loop<T>(algorithm, setup, net).run(solution);
 }
 
@@ -197,7 +215,8 @@ Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) {
   if (setup.ranks < 1 || setup.threads < 1)
     throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
   Solution<T> solution;
-  solution.x = Field<T>(static_cast<std::size_t>(setup.graph.agents()), setup.objective->dimension());
+  solution.x =
+      Field<T>(static_cast<std::size_t>(setup.graph.agents()), setup.objective->dimension());
   if (setup.ranks == 1) {
     Alone alone;
     run_rank(algorithm, setup, alone, solution);

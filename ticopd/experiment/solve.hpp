@@ -51,11 +51,11 @@ template <class T>
 struct Solution {
   bool finished = true;  // false: stopped from outside, saved where a checkpoint was asked for
   std::uint32_t rounds = 0;
-  Field<T> x;                          // the agents' models, one row each
-  std::string digest;                  // equal for equal config and seed, however it was run
-  std::vector<Ledger::Agent> ledger;   // bytes sent, by agent
-  Phases phases;                       // seconds by phase, of rank 0
-  double seconds = 0;                  // wall time, earlier parts of a resumed run included
+  Field<T> x;                         // the agents' models, one row each
+  std::string digest;                 // equal for equal config and seed, however it was run
+  std::vector<Ledger::Agent> ledger;  // bytes sent, by agent
+  Phases phases;                      // seconds by phase, of rank 0
+  double seconds = 0;                 // wall time, earlier parts of a resumed run included
 };
 
 // Runs it. Throws Diverged, Interrupted (a rank was lost), ConfigError, FormatError, DiskError.
@@ -67,7 +67,9 @@ extern template Solution<double> solve<double>(const RunFactory<double>&, const 
 
 // solve(TiCoPD{.alpha = 0.1, .theta = 2, .eta = 0.4}, setup)
 template <class Algorithm, class T>
-  requires requires { Algorithm::parameters(); }
+requires requires {
+  Algorithm::parameters();
+}
 Solution<T> solve(Algorithm algorithm, const Setup<T>& setup) {
   Warnings warnings;
   if constexpr (requires { algorithm.resolve(Spectrum{}, warnings); })

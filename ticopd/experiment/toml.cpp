@@ -18,7 +18,8 @@ json convert(const toml::node& node, const std::string& name) {
   switch (node.type()) {
     case toml::node_type::table: {
       json object = json::object();
-      for (const auto& [key, value] : *node.as_table()) object[std::string(key.str())] = convert(value, name);
+      for (const auto& [key, value] : *node.as_table())
+        object[std::string(key.str())] = convert(value, name);
       return object;
     }
     case toml::node_type::array: {
@@ -26,10 +27,14 @@ json convert(const toml::node& node, const std::string& name) {
       for (const auto& value : *node.as_array()) list.push_back(convert(value, name));
       return list;
     }
-    case toml::node_type::string: return node.as_string()->get();
-    case toml::node_type::integer: return node.as_integer()->get();
-    case toml::node_type::floating_point: return node.as_floating_point()->get();
-    case toml::node_type::boolean: return node.as_boolean()->get();
+    case toml::node_type::string:
+      return node.as_string()->get();
+    case toml::node_type::integer:
+      return node.as_integer()->get();
+    case toml::node_type::floating_point:
+      return node.as_floating_point()->get();
+    case toml::node_type::boolean:
+      return node.as_boolean()->get();
     default:
       throw ConfigError(fmt::format("{}:{}: dates and times have no meaning here", name,
                                     node.source().begin.line));
@@ -42,16 +47,18 @@ json toml_to_json(std::string_view text, const std::string& name) {
   try {
     return convert(toml::parse(text, name), name);
   } catch (const toml::parse_error& e) {
-    throw ConfigError(fmt::format("{}:{}:{}: {}", name, e.source().begin.line, e.source().begin.column,
-                                  e.description()));
+    throw ConfigError(fmt::format("{}:{}:{}: {}", name, e.source().begin.line,
+                                  e.source().begin.column, e.description()));
   }
 }
 
 void apply_override(json& tree, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   const std::string key = assignment.substr(0, equals);
-  if (equals == std::string::npos || ("." + key + ".").find("..") != std::string::npos)  // no or an empty name
-    throw UsageError(fmt::format("--set {}: expected key=value, such as --set graph.agents=20", assignment));
+  if (equals == std::string::npos ||
+      ("." + key + ".").find("..") != std::string::npos)  // no or an empty name
+    throw UsageError(
+        fmt::format("--set {}: expected key=value, such as --set graph.agents=20", assignment));
   const std::string value = assignment.substr(equals + 1);
   json parsed = value;
   try {
@@ -64,7 +71,8 @@ void apply_override(json& tree, const std::string& assignment) {
   std::string table;
   for (std::string part; std::getline(parts, part, '.');) {
     if (at->is_null()) *at = json::object();
-    if (!at->is_object()) throw ConfigError(fmt::format("--set {}: {} is not a table", assignment, table));
+    if (!at->is_object())
+      throw ConfigError(fmt::format("--set {}: {} is not a table", assignment, table));
     at = &(*at)[part];
     table += (table.empty() ? "" : ".") + part;
   }

@@ -21,7 +21,9 @@ std::vector<std::size_t> shard_sizes(const Objective<T>& objective) {
 }  // namespace
 
 PhaseTimer::PhaseTimer(double& seconds) : seconds_(seconds), begin_(now()) {}
-PhaseTimer::~PhaseTimer() { seconds_ += now() - begin_; }
+PhaseTimer::~PhaseTimer() {
+  seconds_ += now() - begin_;
+}
 
 template <class T>
 CpuNetwork<T>::CpuNetwork(const Surroundings<T>& s)
@@ -32,8 +34,9 @@ CpuNetwork<T>::CpuNetwork(const Surroundings<T>& s)
       w_neighbours_(without_diagonal(mixing_matrix(s.graph, s.weights))),
       ledger_(plan_.rows()) {
   if (s.objective.agents() != s.graph.agents())
-    throw ConfigError("graph.agents = " + std::to_string(s.graph.agents()) + ", but the objective has " +
-                      std::to_string(s.objective.agents()) + " agents");
+    throw ConfigError("graph.agents = " + std::to_string(s.graph.agents()) +
+                      ", but the objective has " + std::to_string(s.objective.agents()) +
+                      " agents");
   const std::vector<double> w = diagonal(mixing_matrix(s.graph, s.weights));
   for (std::size_t row = 0; row < plan_.rows(); ++row) {
     self_weight_.push_back(static_cast<T>(w[static_cast<std::size_t>(plan_.agent(row))]));
@@ -55,7 +58,8 @@ template <class T>
 Batch CpuNetwork<T>::batch_of(int agent) const {
   const std::size_t samples = s_.objective.samples(agent);
   if (s_.batch == 0 || s_.batch >= samples) return {};
-  const Permutation draw(samples, {s_.seed, round_, static_cast<std::uint32_t>(agent), stream_batch});
+  const Permutation draw(samples,
+                         {s_.seed, round_, static_cast<std::uint32_t>(agent), stream_batch});
   Batch batch{.full = false, .samples = {}};
   for (std::size_t b = 0; b < s_.batch; ++b)
     batch.samples.push_back(static_cast<std::uint32_t>(draw(b)));
@@ -116,7 +120,8 @@ void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> v
   constexpr std::size_t stretch = 8192;
   const std::size_t cuts = (d + stretch - 1) / stretch;
   const auto add = [&](std::size_t t) {
-    const std::size_t row = t / cuts, begin = t % cuts * stretch, end = std::min(d, begin + stretch);
+    const std::size_t row = t / cuts, begin = t % cuts * stretch,
+                      end = std::min(d, begin + stretch);
     T* g = requests[row].g.data();
     for (std::size_t i = first[row] + 1; i < first[row + 1]; ++i) {
       const T* part = tasks[i].g.data();

@@ -11,9 +11,9 @@ class Ledger {
  public:
   struct Agent {
     std::uint64_t messages = 0;
-    std::uint64_t payload_bytes = 0;          // one broadcast counts once
-    double paper_bits = 0;                    // what the papers' formula would say
-    std::vector<std::uint64_t> link_bytes;    // to each neighbour, ascending
+    std::uint64_t payload_bytes = 0;        // one broadcast counts once
+    double paper_bits = 0;                  // what the papers' formula would say
+    std::vector<std::uint64_t> link_bytes;  // to each neighbour, ascending
   };
 
   explicit Ledger(std::size_t rows = 0) : agents(rows) {}

@@ -115,7 +115,8 @@ void CpuMirror<T>::apply(std::size_t slot, std::span<const T> q) {
   T* h = h_.row(slot).data();
   T* estimate = estimate_.size() > 0 ? estimate_.row(slot).data() : nullptr;
   T* sent = sent_.size() > 0 ? sent_.row(slot).data() : nullptr;
-  const bool whole = kind_ == FrameType::raw || codec_->lossless();  // q is the vector, not a difference
+  const bool whole =
+      kind_ == FrameType::raw || codec_->lossless();  // q is the vector, not a difference
   for (std::size_t k = 0; sent && k < d; ++k)
     sent[k] = whole && kind_ == FrameType::difference ? q[k] - h[k] : q[k];
   for (std::size_t k = 0; estimate && k < d; ++k) estimate[k] = whole ? q[k] : h[k] + q[k];
@@ -171,9 +172,9 @@ void CpuMirror<T>::take(std::size_t ghost, std::span<const std::byte> frame) {
   if (header.agent != static_cast<std::uint32_t>(agent) || header.round != round_ ||
       header.channel != channel_)
     refuse("came instead: " + message_name(static_cast<int>(header.agent),
-                                           static_cast<std::uint32_t>(header.round), header.channel));
-  if (header.type != kind_ || header.scalar_bytes != sizeof(T) ||
-      header.d != h_.cols())
+                                           static_cast<std::uint32_t>(header.round),
+                                           header.channel));
+  if (header.type != kind_ || header.scalar_bytes != sizeof(T) || header.d != h_.cols())
     refuse("another type, precision or dimension than ours");
   const std::span<T> q = scratch<T>(1, h_.cols());
   const Noise message{net_.surroundings().seed, round_, header.agent, channel_};

@@ -29,7 +29,8 @@ template <class T>
 class CpuMirror {
  public:
   // `matrix` is what mixed() multiplies by. Each mirror of a run has its own channel.
-  CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t channel, MirrorKeeps keeps = {});
+  CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t channel,
+            MirrorKeeps keeps = {});
 
   // h starts at rows that everyone knows already (the common x0): costs nothing.
   void start_at_common(const Field<T>& v);

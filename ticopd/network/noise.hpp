@@ -10,8 +10,8 @@
 
 namespace ticopd {
 
-// Who draws. Mirrors use their channel number (0, 1, ...); everything else that needs random numbers
-// has a stream of its own above them, so that no two purposes ever share a draw.
+// Who draws. Mirrors use their channel number (0, 1, ...); everything else that needs random
+// numbers has a stream of its own above them, so that no two purposes ever share a draw.
 enum Stream : std::uint32_t {
   stream_init = 0xffff0000u,
   stream_batch,
@@ -21,9 +21,10 @@ enum Stream : std::uint32_t {
   stream_subset = 0x80000000u,  // or-ed with the channel: the subset of rand_k
 };
 
-// Noise is a pure function of (seed, agent, stream, round, coordinate): Philox4x32-10, a counter-based
-// generator. Nothing is stored, so any process or GPU thread can draw any coordinate at any time, and
-// a resumed or distributed run draws the same numbers. The layout is frozen in docs/wire_format.md.
+// Noise is a pure function of (seed, agent, stream, round, coordinate): Philox4x32-10, a
+// counter-based generator. Nothing is stored, so any process or GPU thread can draw any coordinate
+// at any time, and a resumed or distributed run draws the same numbers. The layout is frozen in
+// docs/wire_format.md.
 struct Noise {
   std::uint64_t seed = 0;
   std::uint32_t round = 0;

@@ -22,7 +22,8 @@ struct LocalMixing {
   std::vector<std::vector<Term>> rows;  // ascending agent
 };
 
-// M h, recomputed wherever it is read. Never accumulated: a running sum drifts (docs/architecture.md).
+// M h, recomputed wherever it is read. Never accumulated: a running sum drifts
+// (docs/architecture.md).
 template <class T>
 struct Mixture {
   const Field<T>* h;
@@ -70,7 +71,8 @@ const T* chunk_of(const Field<T>& f, std::size_t row, std::size_t first, std::si
   return f.row(row).data() + first;
 }
 template <class T>
-MixtureChunk<T> chunk_of(const Mixture<T>& m, std::size_t row, std::size_t first, std::size_t count) {
+MixtureChunk<T> chunk_of(const Mixture<T>& m, std::size_t row, std::size_t first,
+                         std::size_t count) {
   return {m, row, first, count};
 }
 template <class T>

@@ -8,13 +8,15 @@
 namespace ticopd {
 
 // A keyed permutation of 0 ... n - 1 that anyone can evaluate at one point, forwards or backwards,
-// without a table: a four-round Feistel network on the next even number of bits, walked until it lands
-// inside. rand_k takes its first k values as the subset, mini-batches take theirs as the samples.
-// Frozen in docs/wire_format.md: both ends of a message must draw the same subset.
+// without a table: a four-round Feistel network on the next even number of bits, walked until it
+// lands inside. rand_k takes its first k values as the subset, mini-batches take theirs as the
+// samples. Frozen in docs/wire_format.md: both ends of a message must draw the same subset.
 class Permutation {
  public:
   Permutation(std::uint64_t n, const Noise& key)
-      : n_(n), half_((static_cast<int>(std::bit_width(n > 1 ? n - 1 : 1)) + 1) / 2), mask_((1ull << half_) - 1),
+      : n_(n),
+        half_((static_cast<int>(std::bit_width(n > 1 ? n - 1 : 1)) + 1) / 2),
+        mask_((1ull << half_) - 1),
         keys_(key.block(0)) {}
 
   std::uint64_t operator()(std::uint64_t i) const {

@@ -11,10 +11,10 @@
 
 namespace ticopd {
 
-// Threads that share a list of numbered tasks. Which thread takes a task is left to chance, so a task
-// must write only what its number says it owns: then results do not depend on the number of threads.
-// Hand-written because ranks that live as threads each need a pool of their own, and one verb is all
-// we use; a work-stealing library would bring a global scheduler for it.
+// Threads that share a list of numbered tasks. Which thread takes a task is left to chance, so a
+// task must write only what its number says it owns: then results do not depend on the number of
+// threads. Hand-written because ranks that live as threads each need a pool of their own, and one
+// verb is all we use; a work-stealing library would bring a global scheduler for it.
 class Pool {
  public:
   explicit Pool(int threads);
@@ -24,8 +24,8 @@ class Pool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // task(0) ... task(tasks - 1), in any order, on all threads and the caller's; returns when all are
-  // done. If tasks throw, the exception of the lowest-numbered one that did is rethrown here.
+  // task(0) ... task(tasks - 1), in any order, on all threads and the caller's; returns when all
+  // are done. If tasks throw, the exception of the lowest-numbered one that did is rethrown here.
   void run(std::size_t tasks, const std::function<void(std::size_t)>& task);
 
  private:

@@ -8,7 +8,8 @@
 
 namespace ticopd {
 
-// A named stretch of the parameter vector (W1, b1, ...), for layer-wise codecs and checkpoint readers.
+// A named stretch of the parameter vector (W1, b1, ...), for layer-wise codecs and checkpoint
+// readers.
 struct Segment {
   std::string name;
   std::vector<std::size_t> shape;
@@ -38,9 +39,9 @@ class Objective {
     for (T& v : x) v = T(0);
   }
 
-  // f_i as a sum of blocks that threads may share: the cut is fixed by the data, never by the number
-  // of threads, so that the sum has the same bits for any of them. `evaluate` returns block b's part of
-  // f_i(x) and, unless g is empty, writes (not adds) its part of the gradient to g.
+  // f_i as a sum of blocks that threads may share: the cut is fixed by the data, never by the
+  // number of threads, so that the sum has the same bits for any of them. `evaluate` returns block
+  // b's part of f_i(x) and, unless g is empty, writes (not adds) its part of the gradient to g.
   virtual std::size_t blocks(int agent, const Batch& batch) const {
     (void)agent, (void)batch;
     return 1;
@@ -58,7 +59,8 @@ class Objective {
     return 0;
   }
 
-  // Test samples in [first, last) that x classifies rightly. Empty where there is nothing to classify.
+  // Test samples in [first, last) that x classifies rightly. Empty where there is nothing to
+  // classify.
   virtual std::size_t test_samples() const { return 0; }
   virtual std::size_t correct(std::size_t first, std::size_t last, std::span<const T> x) const {
     (void)first, (void)last, (void)x;

@@ -23,8 +23,8 @@ class ThreadRanks::Rank final : public Transport {
     std::deque<Bytes>& box = all_.boxes_[{from, rank_, channel}];
     const auto ready = [&] { return !box.empty() || !all_.lost_.empty(); };
     if (!all_.arrived_.wait_for(lock, all_.deadline_, ready))
-      throw Interrupted("rank " + std::to_string(rank_) + " waited past network.deadline_s for rank " +
-                        std::to_string(from));
+      throw Interrupted("rank " + std::to_string(rank_) +
+                        " waited past network.deadline_s for rank " + std::to_string(from));
     if (box.empty()) throw Interrupted(all_.lost_);
     Bytes frame = std::move(box.front());
     box.pop_front();

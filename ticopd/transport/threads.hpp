@@ -15,7 +15,8 @@
 namespace ticopd {
 
 // Ranks as threads of one process, with mailboxes between them: every frame is built, checked and
-// copied as it would be between machines, which is what makes the distributed path testable anywhere.
+// copied as it would be between machines, which is what makes the distributed path testable
+// anywhere.
 class ThreadRanks {
  public:
   ThreadRanks(int ranks, double deadline_s);

@@ -1,0 +1,134 @@
+// The config by itself: defaults, overrides, what decides a run's bits.
+#include "ticopd/experiment/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+using Set = std::vector<std::string>;
+
+Config parse(const std::string& toml, const Set& set = {}) {
+  return Config::parse(toml, ".", set);
+}
+
+// The contract, key by key.
+const json defaults = json::parse(R"({
+  "seed": 1, "iterations": 1000, "precision": "float",
+  "problem": {"objective": "mlp", "hidden": [100], "activation": "sigmoid", "data": "mnist",
+              "normalize": false,
+              "partition": "label", "partition_alpha": 0.3, "weighting": "agent", "batch": "full",
+              "l2": 0.0, "samples": 2000, "features": 64, "classes": 10, "l2r": 0.1},
+  "graph": {"kind": "ring", "agents": 10, "weights": "metropolis", "drop": 0.0, "rows": 0,
+            "p": 0.4, "radius": 0.5},
+  "codec": {"kind": "identity", "bits": 8, "scaled": true, "bucket": 0, "coding": "fixed"},
+  "algorithm": {"name": "ticopd", "gamma": 1.0},
+  "network": {"transport": "none", "ranks": 2, "deadline_s": 60.0, "noise": "none"},
+  "log": {"points": 60, "lyapunov": false},
+  "checkpoint": {"every_s": 60.0}
+})");
+
+TEST(Config, HasTheDefaultsOfTheContract) {
+  const json tree = parse("").tree().flatten(), contract = defaults.flatten();
+  for (const auto& [key, value] : contract.items()) {
+    ASSERT_TRUE(tree.contains(key)) << key;
+    EXPECT_EQ(tree[key], value) << key;
+  }
+}
+
+TEST(Config, LeavesOutWhatHasNoDefault) {
+  const Config config = parse("");
+  for (const char* key : {"codec.k", "codec.fraction", "graph.path", "problem.test", "problem.init",
+                          "log.every", "algorithm.alpha", "algorithm.beta"})
+    EXPECT_FALSE(config.has(key)) << key;
+}
+
+TEST(Config, TakesTheDefaultsOfEachAlgorithm) {
+  EXPECT_EQ(parse("", {"algorithm.name=cp_sgd"}).get<double>("algorithm.alpha_x"), 1);
+  EXPECT_EQ(parse("", {"algorithm.name=def_atc"}).get<double>("algorithm.zeta"), 1);
+  EXPECT_EQ(parse("", {"algorithm.name=beer"}).get<bool>("algorithm.warm_start"), false);
+}
+
+TEST(Config, ReadsEveryTypeThroughOverrides) {
+  const Config config =
+      parse("seed = 3\n[graph]\nagents = 4\n",
+            {"graph.agents=20", "problem.hidden=[30, 20]", "problem.normalize=true", "problem.l2=1",
+             "codec.kind=qsgd", "graph.kind=\"star\"", "name=first try"});
+  EXPECT_EQ(config.get<int>("graph.agents"), 20);
+  EXPECT_EQ(config.get<std::uint64_t>("seed"), 3u);
+  EXPECT_EQ(config.get<std::vector<int>>("problem.hidden"), (std::vector<int>{30, 20}));
+  EXPECT_TRUE(config.get<bool>("problem.normalize"));
+  EXPECT_EQ(config.get<double>("problem.l2"), 1.0);
+  EXPECT_EQ(config.get<std::string>("codec.kind"), "qsgd");
+  EXPECT_EQ(config.get<std::string>("graph.kind"), "star");
+  EXPECT_EQ(config.get<std::string>("name"), "first try");
+}
+
+TEST(Config, LetsTheLastOverrideWin) {
+  EXPECT_EQ(parse("", {"seed=2", "seed=3"}).get<std::uint64_t>("seed"), 3u);
+}
+
+TEST(Config, KeepsAWholeNumberGivenForARealOneEqualToIt) {
+  EXPECT_EQ(parse("[problem]\nl2 = 1").identity(), parse("[problem]\nl2 = 1.0").identity());
+}
+
+TEST(Config, ComesBackFromItsTree) {
+  const Config config = parse("[algorithm]\nalpha = { schedule = \"inverse\", c = 0.1, t0 = 3 }",
+                              {"graph.agents=7", "codec.fraction=0.25"});
+  const Config again = Config::from_json(json::parse(config.tree().dump()), "/elsewhere");
+  EXPECT_EQ(again.tree(), config.tree());
+  EXPECT_EQ(again.folder(), "/elsewhere");
+}
+
+TEST(Config, IdentityIsWhatDecidesTheBits) {
+  const json identity = parse("").identity();
+  for (const char* set :
+       {"network.transport=threads", "network.ranks=5", "checkpoint.every=10", "name=other"})
+    EXPECT_EQ(parse("", {set}).identity(), identity) << set;
+  for (const char* set :
+       {"seed=2", "iterations=5", "precision=double", "graph.agents=9", "log.points=30",
+        "codec.bits=4", "algorithm.alpha=0.1", "problem.batch=5"})
+    EXPECT_NE(parse("", {set}).identity(), identity) << set;
+}
+
+TEST(Config, CopiesAreApart) {
+  const Config first = parse("seed = 5");
+  Config second = first;
+  second = parse("seed = 6");
+  EXPECT_EQ(first.get<int>("seed"), 5);
+  EXPECT_EQ(second.get<int>("seed"), 6);
+}
+
+TEST(Config, RefusesATreeThatIsNoTable) {
+  EXPECT_THROW(Config::from_json(json(3), "."), ConfigError);
+  EXPECT_THROW(Config::from_json(json::array({1}), "."), ConfigError);
+  EXPECT_THROW(Config::from_json({{"algorithm", nullptr}, {"graph", nullptr}}, "."), ConfigError);
+}
+
+TEST(Toml, GivesLineAndColumnOfATrouble) {
+  try {
+    toml_to_json("a = 1\nb = = 2\n", "some.toml");
+    FAIL() << "accepted";
+  } catch (const ConfigError& e) {
+    EXPECT_TRUE(std::string(e.what()).starts_with("some.toml:2:")) << e.what();
+  }
+}
+
+TEST(Toml, OverridesMakeTheTablesTheyNeed) {
+  json tree = json::object();
+  apply_override(tree, "a.b.c=[1, 2.5, \"x\"]");
+  apply_override(tree, "a.d=word");
+  apply_override(tree, "a.e=x=y");
+  EXPECT_EQ(tree, json::parse(R"({"a": {"b": {"c": [1, 2.5, "x"]}, "d": "word", "e": "x=y"}})"));
+  for (const char* wrong : {"", "=1", "a", ".=1", "a.=1", ".a=1", "a..b=1"})
+    EXPECT_THROW(apply_override(tree, wrong), UsageError) << wrong;
+  EXPECT_THROW(apply_override(tree, "a.d.f=1"), ConfigError);
+}
+
+}  // namespace
+}  // namespace ticopd

@@ -1,0 +1,155 @@
+// Experiments from a config: schedules, resuming, verifying, as the command line calls them.
+#include "ticopd/experiment/experiment.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Set = std::vector<std::string>;
+
+class Experiment : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "ticopd_experiment_XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    base_ = name;
+  }
+  void TearDown() override { fs::remove_all(base_); }
+
+  static Config config(const Set& set = {}) {
+    return Config::parse(R"(
+iterations = 20
+[problem]
+objective = "softmax"
+data = "synthetic"
+samples = 100
+features = 5
+classes = 3
+partition = "iid"
+[graph]
+agents = 4
+[codec]
+kind = "qsgd"
+[algorithm]
+name = "choco_sgd"
+eta = 0.1
+gamma = 0.4
+)",
+                         ".", set);
+  }
+
+  RunOptions into(const std::string& name, bool resume = false) const {
+    RunOptions options;
+    options.prepare.threads = 1;
+    options.out = base_ / name;
+    options.resume = resume;
+    return options;
+  }
+
+  std::string digest(const Set& set) {
+    return run_experiment(config(set), into(std::to_string(runs_++)))["digest"];
+  }
+
+  fs::path base_;
+  int runs_ = 0;
+};
+
+TEST_F(Experiment, TakesAConstantScheduleForTheNumberItIs) {
+  const std::string plain = digest({});
+  EXPECT_EQ(digest({R"(algorithm.eta={schedule="constant", c=0.1})"}), plain);
+  EXPECT_EQ(digest({R"(algorithm.eta={schedule="step", c=0.1, factor=0.5, every=100})"}), plain);
+}
+
+TEST_F(Experiment, FollowsASchedule) {
+  const std::string plain = digest({});
+  const std::string lowered =
+      digest({R"(algorithm.eta={schedule="step", c=0.1, factor=0.5, every=5})"});
+  const std::string inverse = digest({R"(algorithm.eta={schedule="inverse", c=1, t0=9})"});
+  const std::string root =
+      digest({R"(algorithm.eta={schedule="inverse_sqrt", c=0.3162277660168379, t0=9})"});
+  EXPECT_NE(lowered, plain);
+  EXPECT_NE(inverse, plain);
+  EXPECT_NE(root, plain);
+  EXPECT_NE(root, inverse);
+  // All three start at 0.1, so the first round is the same.
+  EXPECT_EQ(
+      digest({"iterations=1", R"(algorithm.eta={schedule="step", c=0.1, factor=0.5, every=5})"}),
+      digest({"iterations=1"}));
+  EXPECT_EQ(digest({"iterations=1", R"(algorithm.eta={schedule="inverse", c=1, t0=9})"}),
+            digest({"iterations=1"}));
+}
+
+TEST_F(Experiment, CallsBackOncePerLoggedRound) {
+  RunOptions options = into("run");
+  std::vector<std::uint32_t> logged, rounds;
+  options.on_log = [&](const Metrics& m) { logged.push_back(m.iteration); };
+  options.on_round = [&](std::uint32_t round) { rounds.push_back(round); };
+  run_experiment(config({"log.every=8"}), options);
+  EXPECT_EQ(logged, (std::vector<std::uint32_t>{0, 1, 8, 16, 20}));
+  EXPECT_EQ(rounds.size(), 20u);
+}
+
+TEST_F(Experiment, StoppedFromOutsideGoesOnToTheSameDigest) {
+  std::atomic<bool> stop{false};
+  RunOptions options = into("cut");
+  options.stop = &stop;
+  options.on_round = [&](std::uint32_t round) { stop = round >= 7; };
+  const json cut = run_experiment(config(), options);
+  EXPECT_EQ(cut["status"], "interrupted");
+  EXPECT_EQ(cut["iterations"], 7);
+  const json resumed = run_experiment(config(), into("cut", true));
+  EXPECT_EQ(resumed["status"], "finished");
+  const json whole = run_experiment(config(), into("whole"));
+  EXPECT_EQ(resumed["digest"], whole["digest"]);
+  EXPECT_EQ(resumed["ledger"], whole["ledger"]);
+}
+
+TEST_F(Experiment, NamesTheFirstKeyInWhichAResumedRunDiffers) {
+  run_experiment(config(), into("run"));
+  const auto difference = [&](const Set& set) -> std::string {
+    try {
+      run_experiment(config(set), into("run", true));
+      return "none";
+    } catch (const ConfigError& e) {
+      return e.what();
+    }
+  };
+  const auto expect = [&](const Set& set, const std::string& part) {
+    const std::string told = difference(set);
+    EXPECT_NE(told.find(part), std::string::npos) << told;
+  };
+  expect({"seed=2"}, "seed is 2 now and was 1");
+  expect({"codec.bits=4"}, "codec.bits is 4 now and was 8");
+  expect({"codec.k=4"}, "codec.k is 4 now and was not there");
+  expect({"problem.hidden=[100, 50]"}, "problem.hidden");
+  expect({"graph.agents=5", "seed=2"}, "graph.agents is 5 now and was 4");
+  EXPECT_EQ(difference({"network.transport=threads", "checkpoint.every=3", "name=other"}), "none");
+}
+
+TEST_F(Experiment, IsVerifiedByRunningItAgain) {
+  const json done = run_experiment(config(), into("run"));
+  const Verdict verdict = verify_experiment(base_ / "run", {});
+  EXPECT_TRUE(verdict.comparable);
+  EXPECT_TRUE(verdict.same) << verdict.difference;
+  EXPECT_EQ(verdict.digest, done["digest"]);
+}
+
+TEST_F(Experiment, ThatWasInterruptedHasNothingToVerify) {
+  const std::atomic<bool> stop{true};
+  RunOptions options = into("cut");
+  options.stop = &stop;
+  run_experiment(config(), options);
+  EXPECT_THROW(verify_experiment(base_ / "cut", {}), FormatError);
+}
+
+}  // namespace
+}  // namespace ticopd

@@ -1,0 +1,123 @@
+// The run folder: what is kept, what is refused, and that files appear whole.
+#include "ticopd/experiment/folder.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/metrics.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolderTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "ticopd_folder_XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    base_ = name;
+  }
+  void TearDown() override { fs::remove_all(base_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((base_ / name).parent_path());
+    std::ofstream(base_ / name) << text;
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream in(base_ / name);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static std::string with_header(const std::string& rows) {
+    return std::string(metrics_header) + "\n" + rows;
+  }
+
+  fs::path base_;
+};
+
+TEST_F(RunFolderTest, MayBeNewOrEmptyButNotTaken) {
+  EXPECT_NO_THROW(RunFolder(base_ / "new").refuse_if_taken(false));
+  EXPECT_FALSE(fs::exists(base_ / "new"));
+  fs::create_directory(base_ / "empty");
+  EXPECT_NO_THROW(RunFolder(base_ / "empty").refuse_if_taken(false));
+  write("full/notes.txt", "mine");
+  EXPECT_THROW(RunFolder(base_ / "full").refuse_if_taken(false), UsageError);
+  EXPECT_THROW(RunFolder(base_ / "full").refuse_if_taken(true), UsageError);  // no run in it
+  write("full/metrics.csv", "of a run");
+  EXPECT_THROW(RunFolder(base_ / "full").refuse_if_taken(false), UsageError);
+  EXPECT_NO_THROW(RunFolder(base_ / "full").refuse_if_taken(true));
+  EXPECT_THROW(RunFolder(base_ / "full/notes.txt").refuse_if_taken(true), UsageError);
+}
+
+TEST_F(RunFolderTest, CannotBeMadeBelowAFile) {
+  write("file", "mine");
+  EXPECT_THROW(RunFolder(base_ / "file/run").create(), DiskError);
+}
+
+TEST_F(RunFolderTest, PublishesRowsInOrderUnderTheHeader) {
+  RunFolder folder(base_ / "run");
+  folder.create();
+  for (const char* row : {"0,a", "1,b", "2,c"}) folder.add_metrics(row);
+  folder.publish_metrics(true);
+  EXPECT_EQ(read("run/metrics.csv"), with_header("0,a\n1,b\n2,c\n"));
+  EXPECT_EQ(folder.last_metrics(), "2,c");
+}
+
+TEST_F(RunFolderTest, KeepsWhatWasLoggedUpToTheCheckpoint) {
+  write("run/metrics.csv", with_header("0,a\n1,b\n5,c\n10,d\n"));
+  RunFolder folder(base_ / "run");
+  folder.keep_metrics(5);
+  folder.add_metrics("7,e");
+  folder.publish_metrics(true);
+  EXPECT_EQ(read("run/metrics.csv"), with_header("0,a\n1,b\n5,c\n7,e\n"));
+}
+
+TEST_F(RunFolderTest, RefusesMetricsThatAreNotIts) {
+  write("run/metrics.csv", "time,loss\n1,2\n");
+  EXPECT_THROW(RunFolder(base_ / "run").keep_metrics(5), FormatError);
+  EXPECT_EQ(read("run/metrics.csv"), "time,loss\n1,2\n");
+}
+
+TEST_F(RunFolderTest, LeavesNoTemporaryFilesOfItsOwn) {
+  write("run/notes.tmp", "mine");
+  write("run/.metrics.csv.17.0.tmp", "half a ro");  // a run was killed here
+  write("run/checkpoint.safetensors.tmp", "half");
+  RunFolder folder(base_ / "run");
+  folder.create();
+  folder.add_metrics("0,a");
+  folder.publish_metrics(true);
+  folder.write_summary({{"status", "finished"}});
+  std::vector<std::string> names;
+  for (const auto& e : fs::directory_iterator(base_ / "run"))
+    names.push_back(e.path().filename().string());
+  std::ranges::sort(names);
+  EXPECT_EQ(names, (std::vector<std::string>{"metrics.csv", "notes.tmp", "run.json"}));
+}
+
+TEST_F(RunFolderTest, ReadsASummaryOrSaysWhatIsWrongWithIt) {
+  EXPECT_FALSE(RunFolder(base_).read_summary().has_value());
+  EXPECT_THROW(RunFolder::require_summary(base_), FormatError);
+  const nlohmann::json whole = {{"config", nlohmann::json::object()},
+                                {"status", "finished"},
+                                {"digest", "00"},
+                                {"config_folder", "."}};
+  RunFolder(base_).write_summary(whole);
+  EXPECT_EQ(RunFolder(base_).read_summary(), whole);
+  for (const auto& [key, value] : whole.items()) {
+    nlohmann::json damaged = whole;
+    damaged[key] = 3;
+    RunFolder(base_).write_summary(damaged);
+    EXPECT_THROW(RunFolder::require_summary(base_), FormatError) << key;
+    damaged.erase(key);
+    RunFolder(base_).write_summary(damaged);
+    EXPECT_THROW(RunFolder::require_summary(base_), FormatError) << key;
+  }
+}
+
+}  // namespace
+}  // namespace ticopd
