@@ -18,13 +18,13 @@ struct Method {
   const char* toml;
 };
 
-// The paper's problem, cut to a fifth of the images so that it takes a coffee, not a lunch. The step
+// The paper's problem, cut to a third of the images so that it takes a coffee, not a lunch. The step
 // sizes of each method are the best of a small search at this size.
 constexpr const char* problem = R"(
 iterations = 1500
 [problem]
 objective = "mlp"
-max_samples = 12000
+max_samples = 20000
 partition = "label"
 [graph]
 kind = "ring"

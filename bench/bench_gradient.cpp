@@ -6,8 +6,9 @@
 // DIR must be there. It receives images.u8, labels.u8 (the shards one after the other), point.f32
 // and gradients.f32 (ten rows), so that a peer can compute the same thing and be compared. The
 // images are MNIST's (fetched if need be), or without them random ones with its share of zeros.
-// Then every line on the standard input runs one iteration and prints {"ms": ...}, and the end of
-// the input ends the program. So a peer can be timed in turns with it.
+// Then every line on the standard input, `gradient` or `iteration` (a whole round of TiCoPD,
+// messages and update included), runs that once and prints {"ms": ...}; the end of the input ends
+// the program. So a peer can be timed in turns with it.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -24,12 +25,12 @@
 #include <utility>
 #include <vector>
 
+#include "ticopd/algorithms/ticopd.hpp"
 #include "ticopd/data/fetch.hpp"
 #include "ticopd/data/idx.hpp"
 #include "ticopd/data/partition.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/network/noise.hpp"
-#include "ticopd/network/pool.hpp"
+#include "ticopd/network/cpu.hpp"
 #include "ticopd/objectives/blas.hpp"
 #include "ticopd/objectives/registry.hpp"
 
@@ -102,53 +103,52 @@ Problem make_problem(const fs::path& folder) {
   return problem;
 }
 
-// Every agent's gradient, as the network computes them: tasks are blocks, then rows are summed.
-class Iteration {
+// All ten agents in this process, as a run has them: TiCoPD with 8-bit messages on a ring.
+class Network {
  public:
-  Iteration(const Problem& problem, int threads) : problem_(problem), pool_(threads) {
-    for (int agent = 0; agent < agents; ++agent)
-      for (std::size_t b = 0; b < problem.objective->blocks(agent, all_); ++b)
-        tasks_.push_back({agent, b, std::vector<float>(problem.point.size())});
-    gradients_.resize(agents * problem.point.size());
-  }
+  Network(const Problem& problem, int threads)
+      : pool_(threads),
+        net_({.graph = graph_,
+              .objective = *problem.objective,
+              .codec = *codec_,
+              .transport = alone_,
+              .pool = pool_}),
+        run_({.alpha = 0.3, .theta = 0.3333, .eta = 0.0333, .beta = 0.6}, net_),
+        start_(net_.start()),
+        gradient_(net_.field()) {}
 
-  const std::vector<float>& operator()() {
-    pool_.run(tasks_.size(), [&](std::size_t t) {
-      Task& task = tasks_[t];
-      problem_.objective->evaluate(task.agent, task.block, all_, problem_.point, task.part);
-    });
-    pool_.run(agents, [&](std::size_t agent) {
-      float* g = &gradients_[agent * problem_.point.size()];
-      std::fill_n(g, problem_.point.size(), 0.0f);
-      for (const Task& task : tasks_)
-        if (static_cast<std::size_t>(task.agent) == agent)
-          for (std::size_t k = 0; k < task.part.size(); ++k) g[k] += task.part[k];
-    });
-    return gradients_;
+  const Field<float>& gradient() {
+    net_.gradient(start_, gradient_);
+    return gradient_;
+  }
+  void iteration() {
+    net_.begin_round(net_.round() + 1);
+    run_.step();
   }
 
  private:
-  struct Task {
-    int agent;
-    std::size_t block;
-    std::vector<float> part;
-  };
-  const Problem& problem_;
+  Graph graph_ = ring(agents);
+  std::unique_ptr<Codec<float>> codec_ = make_codec<float>({.kind = "qsgd", .bits = 8});
+  Alone alone_;
   Pool pool_;
-  Batch all_;
-  std::vector<Task> tasks_;
-  std::vector<float> gradients_;
+  CpuNetwork<float> net_;
+  TiCoPD::Run<CpuNetwork<float>> run_;
+  Field<float> start_, gradient_;
 };
 
 int run(const fs::path& folder, int threads) {
   const Problem problem = make_problem(folder);
-  Iteration iteration(problem, threads);
-  save(folder / "gradients.f32", iteration());
+  Network network(problem, threads);
+  const Field<float>& g = network.gradient();
+  save(folder / "gradients.f32", std::vector<float>(g.data(), g.data() + g.size()));
   std::cout << "{\"kernel\": \"" << blas_name() << "\", \"data\": \"" << problem.data << "\"}"
             << std::endl;
-  for (std::string line; std::getline(std::cin, line);) {
+  for (std::string what; std::getline(std::cin, what);) {
     const auto begin = std::chrono::steady_clock::now();
-    iteration();
+    if (what == "iteration")
+      network.iteration();
+    else
+      network.gradient();
     const std::chrono::duration<double, std::milli> spent =
         std::chrono::steady_clock::now() - begin;
     std::cout << "{\"ms\": " << spent.count() << "}" << std::endl;

@@ -6,6 +6,7 @@ Ten agents, 784-100-10 sigmoid perceptron, 60,000 images split by label. PyTorch
 gradients (Debian: python3-torch python3-numpy libopenblas0-openmp) and gets what is best for it: the BLAS
 core its CPU deserves, where OpenBLAS 0.3.21 would fall back to SSE3, and the BLAS build that shares its
 threads. The gradients are compared before anything is timed, and a difference above 1e-4 fails the run.
+Beside it a whole iteration of TiCoPD: 8-bit messages encoded, decoded and applied, and the update.
 Times are medians; trust the ratios.
 """
 import argparse
@@ -29,7 +30,7 @@ class Side:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=environment)
         self.about = self.read(command)
-        self.times = []
+        self.times = {}
 
     def read(self, command):
         line = self.process.stdout.readline()
@@ -37,18 +38,18 @@ class Side:
             sys.exit(f"run.py: {command[0]} ended early with code {self.process.wait()}")
         return json.loads(line)
 
-    def time(self):
+    def time(self, what):
         time.sleep(0.15)  # the other side's threads may still spin for a while after their work
-        self.process.stdin.write("time\n")
+        self.process.stdin.write(what + "\n")
         self.process.stdin.flush()
-        self.times.append(self.read(self.process.args)["ms"])
+        self.times.setdefault(what, []).append(self.read(self.process.args)["ms"])
 
     def close(self):
         self.process.stdin.close()
         self.process.wait()
 
-    def median(self):
-        return statistics.median(self.times)
+    def median(self, what):
+        return statistics.median(self.times[what])
 
 
 def threaded_blas():
@@ -91,21 +92,25 @@ def compare(options, python, folder, threads):
                           peer_environment(threads, options.blas)))
     for repeat in range(options.repeats + 2):
         for side in sides:
-            side.time()
-            if repeat < 2:
-                side.times.clear()  # warm-up
+            side.time("gradient")
+        sides[0].time("iteration")
+        if repeat < 2:  # warm-up
+            for side in sides:
+                side.times.clear()
     for side in sides:
         side.close()
     ours = sides[0]
     what = f"{ours.about['data']}; {ours.about['kernel']}"
+    gradient, iteration = ours.median("gradient"), ours.median("iteration")
+    row = f"{threads:7d}  {gradient:11.1f}  {iteration:12.1f}"
     if not python:
-        print(f"{threads:7d}  {ours.median():9.1f}  {'-':>10}  {'-':>5}  {'-':>10}   {what}")
+        print(f"{row}  {'-':>10}  {'-':>8}  {'-':>9}  {'-':>10}   {what}")
         return True
     peer = sides[1]
+    theirs = peer.median("gradient")
     difference = peer.about["difference"]
-    print(f"{threads:7d}  {ours.median():9.1f}  {peer.median():10.1f}  "
-          f"{ours.median() / peer.median():5.2f}  {difference:10.1e}   {what} | "
-          f"{peer.about['kernel']}")
+    print(f"{row}  {theirs:10.1f}  {gradient / theirs:8.2f}  {iteration / theirs:9.2f}  "
+          f"{difference:10.1e}   {what} | {peer.about['kernel']}")
     if threads > 1 and not peer.about["parallel"]:
         print("         PyTorch's BLAS is the serial build, so this row flatters ticopd: "
               "apt-get install libopenblas0-openmp")
@@ -127,7 +132,8 @@ def main():
     if not python:
         print("PyTorch is missing (apt-get install python3-torch python3-numpy "
               "libopenblas0-openmp): only ticopd is timed, there is no ratio and no check.")
-    print("threads  ticopd ms  PyTorch ms  ratio  difference   what")
+    print("threads  gradient ms  iteration ms  PyTorch ms  gradient  iteration  difference   what")
+    print("                                    (gradient)  ratio     ratio")
     with tempfile.TemporaryDirectory(prefix="ticopd-bench-") as folder:
         equal = [compare(options, python, folder, threads) for threads in options.threads]
     if not all(equal):
