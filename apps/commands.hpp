@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/progress.hpp"
+#include "ticopd/experiment/experiment.hpp"
+
 namespace ticopd::app {
 
 // What a command does when it was the one typed; returns the exit code.
@@ -34,6 +37,7 @@ struct RunFlags {
   bool json = false;
 };
 void add_run_flags(CLI::App& command, RunFlags& flags);
+RunOptions watched_by(Progress& progress, const RunFlags& flags);  // stops on Ctrl-C, too
 void refuse_missing_device(const RunFlags& flags);  // UnavailableError, before any data is read
 
 // runs/NAME-TIME, with a number behind it if that is taken.

@@ -3,10 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.hpp"
-#include "apps/progress.hpp"
 #include "ticopd/data/fetch.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/experiment.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -18,8 +16,8 @@ struct Method {
   const char* toml;
 };
 
-// The paper's problem, cut to a third of the images so that it takes a coffee, not a lunch. The step
-// sizes of each method are the best of a small search at this size.
+// The paper's problem, cut to a third of the images so that it takes a coffee, not a lunch. The
+// step sizes of each method are the best of a small search at this size.
 constexpr const char* problem = R"(
 iterations = 1500
 [problem]
@@ -68,9 +66,8 @@ std::string choose_data(bool offline) {
     return "mnist";
   } catch (const UnavailableError& e) {
     fmt::print(
-        "MNIST is not to be had ({}).\nThe demo goes on with digit-like images drawn in code: the "
-        "figures "
-        "below are not MNIST's.\n",
+        "MNIST is not to be had ({}).\nThe demo goes on with digit-like images drawn in code: the\n"
+        "figures below are not MNIST's.\n",
         e.what());
     return "digits";
   }
@@ -80,9 +77,8 @@ int demo(const RunFlags& flags) {
   const std::string data = choose_data(flags.offline);
   const fs::path out = flags.out.empty() ? default_folder("demo") : flags.out;
   fmt::print(
-      "Ten agents on a ring train one 784-100-10 network on {}. Each holds the images of one "
-      "digit\n"
-      "only, and sends messages only to its two neighbours.\n\n",
+      "Ten agents on a ring train one 784-100-10 network on {}. Each holds the images of one\n"
+      "digit only, and sends messages only to its two neighbours.\n\n",
       data);
   std::vector<std::pair<std::string, Metrics>> rows;
   for (const Method& method : methods) {
@@ -90,20 +86,14 @@ int demo(const RunFlags& flags) {
     set.insert(set.end(), flags.set.begin(), flags.set.end());
     const Config config = Config::parse(std::string(problem) + method.toml, ".", set);
     Progress progress(method.label, config.get<std::uint32_t>("iterations"), flags.quiet);
-    Metrics last;
-    RunOptions options;
-    options.prepare = {flags.threads, flags.offline,
-                       [&](const std::string& text) { progress.say(text); }};
+    RunOptions options = watched_by(progress, flags);
     options.out = out / config.get<std::string>("algorithm.name");
-    options.stop = &stop_requested();
-    options.on_log = [&](const Metrics& m) { progress.logged(m), last = m; };
-    options.on_round = [&](std::uint32_t round) { progress.round(round); };
     const nlohmann::json summary = run_experiment(config, options);
     progress.clear();
     if (summary["status"] == "interrupted")
       throw Interrupted("interrupted; finished runs are in " + out.string());
     fmt::print("  {:<24} done in {}\n", method.label, duration(summary["seconds"]["total"]));
-    rows.emplace_back(method.label, last);
+    rows.emplace_back(method.label, progress.last().value());
   }
   fmt::print("\n{:<24} {:>16} {:>16} {:>18}\n", "", "worst accuracy", "consensus error",
              "Mbit sent / agent");
@@ -111,8 +101,8 @@ int demo(const RunFlags& flags) {
     fmt::print("{:<24} {:>16.4f} {:>16.3g} {:>18.1f}\n", label, m.accuracy_min.value_or(0),
                m.consensus, m.bits_payload / 1e6);
   fmt::print(
-      "\nWorst accuracy: of the ten local models, on the test images of all ten digits. Results: "
-      "{}\n",
+      "\nWorst accuracy: of the ten local models, on test images of all ten digits.\n"
+      "Results: {}\n",
       out.string());
   return 0;
 }

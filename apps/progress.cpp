@@ -48,7 +48,6 @@ void Progress::say(const std::string& text) {
 
 void Progress::logged(const Metrics& m) {
   last_ = m;
-  any_ = true;
   round_ = m.iteration;
   draw();
 }
@@ -65,16 +64,16 @@ void Progress::draw() {
     begin_ = now;
     first_round_ = round_;
   }
-  if (quiet_ || !terminal_ || !any_ || now - drawn_at_ < std::chrono::milliseconds(100)) return;
+  if (quiet_ || !terminal_ || !last_ || now - drawn_at_ < std::chrono::milliseconds(100)) return;
   drawn_at_ = now;
   const double spent = std::chrono::duration<double>(now - begin_).count();
   const double done = static_cast<double>(round_ - first_round_);
   const std::string left = done > 0
                                ? duration(spent / done * static_cast<double>(iterations_ - round_))
                                : std::string("?");
-  std::string metrics = fmt::format("loss {:.4g}", last_.loss_max);
-  if (last_.accuracy_min) metrics += fmt::format("  accuracy {:.3f}", *last_.accuracy_min);
-  metrics += fmt::format("  sent {}", bits(last_.bits_payload));
+  std::string metrics = fmt::format("loss {:.4g}", last_->loss_max);
+  if (last_->accuracy_min) metrics += fmt::format("  accuracy {:.3f}", *last_->accuracy_min);
+  metrics += fmt::format("  sent {}", bits(last_->bits_payload));
   const std::string count = fmt::format("{}/{}", round_, iterations_);
   winsize size{};
   const std::size_t width =

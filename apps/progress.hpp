@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "ticopd/experiment/metrics.hpp"
@@ -18,6 +19,7 @@ class Progress {
   void round(std::uint32_t round);
   void say(const std::string& text);  // a line of its own
   void clear();                       // takes the live line away
+  const std::optional<Metrics>& last() const { return last_; }
 
  private:
   void draw();
@@ -27,8 +29,7 @@ class Progress {
   bool quiet_;
   bool terminal_;
   bool drawn_ = false;
-  Metrics last_;
-  bool any_ = false;
+  std::optional<Metrics> last_;
   std::uint32_t round_ = 0;
   std::uint32_t first_round_ = 0;
   bool started_ = false;

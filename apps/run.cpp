@@ -4,9 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.hpp"
-#include "apps/progress.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/experiment.hpp"
 
 namespace ticopd::app {
 
@@ -36,6 +34,16 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
 void refuse_missing_device(const RunFlags& flags) {
   if (flags.device == "cuda")
     throw UnavailableError("--device cuda: this build has no CUDA part; run with --device cpu");
+}
+
+RunOptions watched_by(Progress& progress, const RunFlags& flags) {
+  RunOptions options;
+  options.prepare = {flags.threads, flags.offline,
+                     [&](const std::string& text) { progress.say(text); }};
+  options.stop = &stop_requested();
+  options.on_log = [&](const Metrics& m) { progress.logged(m); };
+  options.on_round = [&](std::uint32_t round) { progress.round(round); };
+  return options;
 }
 
 fs::path default_folder(const std::string& name) {
@@ -74,21 +82,15 @@ int run_one(const fs::path& file, const RunFlags& flags) {
   const Config config = Config::read(file, flags.set);
   const auto name = config.get<std::string>("name");
   Progress progress(name, config.get<std::uint32_t>("iterations"), flags.quiet);
-  std::optional<Metrics> last;
-  RunOptions options;
-  options.prepare = {flags.threads, flags.offline,
-                     [&](const std::string& text) { progress.say(text); }};
+  RunOptions options = watched_by(progress, flags);
   options.out = flags.out.empty() ? default_folder(name) : flags.out;
   options.resume = flags.resume;
-  options.stop = &stop_requested();
-  options.on_log = [&](const Metrics& m) { progress.logged(m), last = m; };
-  options.on_round = [&](std::uint32_t round) { progress.round(round); };
   const json summary = run_experiment(config, options);
   progress.clear();
   if (flags.json)
     fmt::print("{}\n", summary.dump(2));
   else
-    print_summary(summary, options.out, last);
+    print_summary(summary, options.out, progress.last());
   if (summary["status"] == "interrupted") {
     std::string again =
         fmt::format("ticopd run {} --resume --out {}", file.string(), options.out.string());

@@ -3,9 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.hpp"
-#include "apps/progress.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/experiment.hpp"
 #include "ticopd/experiment/folder.hpp"
 
 namespace ticopd::app {
@@ -14,13 +12,7 @@ namespace {
 int verify(const std::filesystem::path& folder, const RunFlags& flags) {
   const nlohmann::json before = RunFolder::require_summary(folder);
   Progress progress("verify", before.value("iterations", 0u), flags.quiet);
-  RunOptions options;
-  options.prepare = {flags.threads, flags.offline,
-                     [&](const std::string& text) { progress.say(text); }};
-  options.stop = &stop_requested();
-  options.on_log = [&](const Metrics& m) { progress.logged(m); };
-  options.on_round = [&](std::uint32_t round) { progress.round(round); };
-  const Verdict verdict = verify_experiment(folder, options);
+  const Verdict verdict = verify_experiment(folder, watched_by(progress, flags));
   progress.clear();
   if (flags.json)
     fmt::print("{}\n", nlohmann::json{{"same", verdict.same},

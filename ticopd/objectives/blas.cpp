@@ -52,8 +52,8 @@ class LentVariable {
   bool lent_ = false;
 };
 
-// OpenBLAS 0.3.21 knows CPUs by family and model and falls back to SSE3 for those made after it,
-// three times slower. What the CPU says it can do is the better guide. Null: leave the choice to
+// OpenBLAS 0.3.21 knows CPUs by family and model and may fall back to SSE3 for those made after
+// it. What the CPU says it can do is the better guide. Null: leave the choice to
 // OpenBLAS.
 const char* core_type() {
 #if defined(__x86_64__)
