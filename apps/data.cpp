@@ -14,8 +14,8 @@ void add_data(CLI::App& app, Action& action) {
   command->footer("Example:\n  ticopd data fetch mnist");
   auto* fetch =
       command->add_subcommand("fetch", "Fetch a data set into the cache, checksums verified");
-  auto* name = new std::string;
-  auto* flags = new RunFlags;
+  auto name = std::make_shared<std::string>();
+  auto flags = std::make_shared<RunFlags>();
   fetch->add_option("NAME", *name, "mnist")->required()->check(CLI::IsMember({"mnist"}));
   fetch->add_flag("--offline", flags->offline, "Only check that it is there");
   fetch->add_flag("--quiet", flags->quiet, "No messages");

@@ -112,7 +112,7 @@ int demo(const RunFlags& flags) {
 void add_demo(CLI::App& app, Action& action) {
   auto* command =
       app.add_subcommand("demo", "TiCoPD beside CHOCO-SGD and DGD on MNIST, two or three minutes");
-  auto* flags = new RunFlags;
+  auto flags = std::make_shared<RunFlags>();
   command->add_option("--set", flags->set, "Override a key of all three runs")
       ->type_name("KEY=VALUE")
       ->expected(1)

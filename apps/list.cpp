@@ -101,8 +101,8 @@ int list(const std::string& what, bool as_json) {
 
 void add_list(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("list", "What there is: algorithms, codecs, graphs, ...");
-  auto* what = new std::string;
-  auto* as_json = new bool(false);
+  auto what = std::make_shared<std::string>();
+  auto as_json = std::make_shared<bool>(false);
   command
       ->add_option("WHAT", *what,
                    "algorithms, codecs, graphs, objectives, datasets or kernels; default: all")

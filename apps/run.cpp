@@ -104,8 +104,8 @@ int run_one(const fs::path& file, const RunFlags& flags) {
 
 void add_run(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("run", "Run one experiment");
-  auto* file = new fs::path;  // lives as long as the program, as CLI11 wants
-  auto* flags = new RunFlags;
+  auto file = std::make_shared<fs::path>();  // the callback keeps what CLI11 writes to
+  auto flags = std::make_shared<RunFlags>();
   command->add_option("FILE", *file, "The experiment, a TOML file")->required();
   add_run_flags(*command, *flags);
   command->footer(

@@ -32,8 +32,8 @@ int verify(const std::filesystem::path& folder, const RunFlags& flags) {
 void add_verify(CLI::App& app, Action& action) {
   auto* command =
       app.add_subcommand("verify", "Run a folder's experiment again and compare the digest");
-  auto* folder = new std::filesystem::path;
-  auto* flags = new RunFlags;
+  auto folder = std::make_shared<std::filesystem::path>();
+  auto flags = std::make_shared<RunFlags>();
   command->add_option("DIR", *folder, "A run folder")->required();
   command->add_option("--threads", flags->threads, "Threads; any number gives the same digest")
       ->check(CLI::Range(1, 4096));
