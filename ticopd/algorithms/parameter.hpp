@@ -32,7 +32,6 @@ class Schedule {
   }
 
   bool is_set() const { return kind_ != Kind::unset; }
-  Kind kind() const { return kind_; }
 
   double operator()(std::uint32_t round) const {
     const double t = round;

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/metrics.hpp"
+#include "ticopd/network/clock.hpp"
 
 namespace ticopd {
 
@@ -81,8 +81,7 @@ void RunFolder::add_metrics(std::string line) {
 }
 
 void RunFolder::publish_metrics(bool immediately) {
-  const double now =
-      std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const double now = seconds_now();
   if (!immediately && now - published_at_ < 1) return;
   std::string text(metrics_header);
   text += '\n';

@@ -32,7 +32,6 @@ class RunFolder {
   void add_metrics(std::string line);
   // Files are rewritten whole, so at most once a second unless `now`.
   void publish_metrics(bool now);
-  const std::string& last_metrics() const { return lines_.back(); }
 
   void write_summary(const nlohmann::json& summary) const;
 

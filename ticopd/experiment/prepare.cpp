@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/data/partition.hpp"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -10,6 +9,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/digest.hpp"
+#include "ticopd/network/clock.hpp"
 #include "ticopd/transport/collective.hpp"
 #include "ticopd/transport/threads.hpp"
 
@@ -17,10 +17,6 @@ namespace ticopd {
 namespace {
 
 using nlohmann::json;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 json to_json(const Ledger::Agent& a) {
   return {{"messages", a.messages},
@@ -65,7 +61,7 @@ class Loop {
         run_(algorithm(net)) {}
 
   void run(Solution<T>& solution) {
-    begin_ = saved_at_ = now();
+    begin_ = saved_at_ = seconds_now();
     if (setup_.resume) restore();
     if (net_.round() == 0) log();
     while (net_.round() < setup_.iterations) {
@@ -93,7 +89,7 @@ class Loop {
   void log() {
     Metrics m = measure(net_, *run_);
     digest_.add(net_, run_->x());
-    m.seconds = seconds_before_ + now() - begin_;
+    m.seconds = seconds_before_ + seconds_now() - begin_;
     if (leader_ && setup_.on_log) setup_.on_log(m);
     if (m.iteration == 0) first_loss_ = m.loss_max;
     const auto refuse = [&](const char* what, double value) {
@@ -112,7 +108,7 @@ class Loop {
     Next next = Next::go;
     if (leader_) {
       const bool by_time =
-          setup_.checkpoint_every_s > 0 && now() - saved_at_ > setup_.checkpoint_every_s;
+          setup_.checkpoint_every_s > 0 && seconds_now() - saved_at_ > setup_.checkpoint_every_s;
       const bool by_round =
           setup_.checkpoint_every > 0 && net_.round() % setup_.checkpoint_every == 0;
       if (by_time || by_round) next = Next::save;
@@ -138,12 +134,12 @@ class Loop {
                                 {"first_loss", json(first_loss_).dump()},
                                 {"seconds", json(seconds_of_leader()).dump()}};
     save_checkpoint(setup_.checkpoint, net_, *run_, notes);
-    saved_at_ = now();
+    saved_at_ = seconds_now();
   }
 
   // Every rank must write the same notes, so all take the time from rank 0.
   double seconds_of_leader() {
-    const double mine = seconds_before_ + now() - begin_;
+    const double mine = seconds_before_ + seconds_now() - begin_;
     return from_bytes<double>(
                broadcast(transport_, channel_control, 0, to_bytes(std::span(&mine, 1))))
         .at(0);
@@ -181,7 +177,7 @@ class Loop {
     solution.rounds = net_.round();
     solution.digest = digest_.hex();
     solution.phases = net_.phases();
-    solution.seconds = seconds_before_ + now() - begin_;
+    solution.seconds = seconds_before_ + seconds_now() - begin_;
   }
 
   const Setup<T>& setup_;

@@ -1,15 +1,10 @@
 #include "ticopd/network/cpu.hpp"
 
-#include <chrono>
-
+#include "ticopd/network/clock.hpp"
 #include "ticopd/network/permutation.hpp"
 
 namespace ticopd {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 template <class T>
 std::vector<std::size_t> shard_sizes(const Objective<T>& objective) {
@@ -20,9 +15,9 @@ std::vector<std::size_t> shard_sizes(const Objective<T>& objective) {
 
 }  // namespace
 
-PhaseTimer::PhaseTimer(double& seconds) : seconds_(seconds), begin_(now()) {}
+PhaseTimer::PhaseTimer(double& seconds) : seconds_(seconds), begin_(seconds_now()) {}
 PhaseTimer::~PhaseTimer() {
-  seconds_ += now() - begin_;
+  seconds_ += seconds_now() - begin_;
 }
 
 template <class T>

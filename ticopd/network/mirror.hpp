@@ -52,7 +52,6 @@ class CpuMirror {
   // For checkpoints: the agent whose surrogate lies in each row of own().
   Field<T>& rows() { return h_; }
   const std::vector<int>& agents() const { return agents_; }
-  std::size_t bytes() const { return h_.bytes() + estimate_.bytes() + sent_.bytes(); }
 
  private:
   void exchange(const Field<T>& v, FrameType kind, T gain, const Codec<T>& codec);

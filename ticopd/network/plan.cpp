@@ -1,7 +1,6 @@
 #include "ticopd/network/plan.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <string>
 
