@@ -151,5 +151,40 @@ TEST_F(Experiment, ThatWasInterruptedHasNothingToVerify) {
   EXPECT_THROW(verify_experiment(base_ / "cut", {}), FormatError);
 }
 
+TEST_F(Experiment, RunJsonHasTheAgentsOneByOneAtTheLastRound) {
+  RunOptions options;
+  options.out = base_ / "run";
+  Metrics last;
+  options.on_log = [&](const Metrics& m) { last = m; };
+  const json summary = run_experiment(config(), options);
+  ASSERT_EQ(summary["last"]["iteration"], 20);
+  const json agents = summary["last"]["agents"];
+  ASSERT_EQ(agents.size(), 4u);
+  double loss = 0, grad = 0, distance = 0, accuracy = 1;
+  for (const json& a : agents) {
+    loss = std::max(loss, a["loss"].get<double>());
+    grad = std::max(grad, a["grad_norm2"].get<double>());
+    distance += a["distance2"].get<double>();
+    accuracy = std::min(accuracy, a["accuracy"].get<double>());
+  }
+  EXPECT_EQ(loss, last.loss_max);
+  EXPECT_EQ(grad, last.grad_norm2_max);
+  EXPECT_EQ(distance, last.consensus);
+  EXPECT_EQ(accuracy, last.accuracy_min.value_or(2));
+  EXPECT_EQ(summary["edges"], json::parse("[[0,1],[0,3],[1,2],[2,3]]"));
+}
+
+// Killed between the last checkpoint and run.json: the state is whole, the summary is not there.
+TEST_F(Experiment, ResumedAfterItsLastRoundStillKnowsTheAgents) {
+  RunOptions options;
+  options.out = base_ / "run";
+  const json before = run_experiment(config(), options);
+  fs::remove(base_ / "run/run.json");
+  options.resume = true;
+  const json after = run_experiment(config(), options);
+  EXPECT_EQ(after["last"], before["last"]);
+  EXPECT_EQ(after["digest"], before["digest"]);
+}
+
 }  // namespace
 }  // namespace ticopd

@@ -83,6 +83,10 @@ void batch_size(const std::string& key, json& value) {
     refuse(key, value, "is \"full\" or a whole number of samples");
 }
 
+void table(const std::string& key, json& value) {
+  if (!value.is_object()) refuse(key, value, fmt::format("is a table: [{}]", key));
+}
+
 // Keys of the contract whose time has not come: better refused than ignored.
 Check only(json value_now, std::string why) {
   return [=](const std::string& key, json& value) {
@@ -162,6 +166,15 @@ const std::vector<Key>& keys() {
 
       {"checkpoint.every_s", number(0, inf), 60.0},
       {"checkpoint.every", integer(0, rounds), 0},
+
+      {"report.title", text},
+      {"report.targets", table},
+      {"report.bits", word({"paper", "payload", "link"})},
+
+      {"tune.metric", text},
+      {"tune.runs", integer(2, 1'000'000)},
+      {"tune.seed", integer(0, INT64_MAX)},
+      {"tune.search", table},
   };
   return all;
 }
@@ -174,7 +187,8 @@ json::json_pointer pointer(std::string_view key) {
 
 [[noreturn]] void unknown(const std::string& key) {
   std::vector<std::string_view> known{"algorithm.name", "problem", "graph", "codec",
-                                      "algorithm",      "network", "log",   "checkpoint"};
+                                      "algorithm",      "network", "log",   "checkpoint",
+                                      "report",         "tune"};
   for (const Key& k : keys()) known.push_back(k.name);
   std::vector<std::string> parameters;
   for (const AlgorithmInfo& a : algorithm_table())
@@ -194,6 +208,8 @@ json::json_pointer pointer(std::string_view key) {
 void refuse_unknown(const json& table, const std::string& prefix) {
   for (const auto& [name, value] : table.items()) {
     const std::string key = prefix + name;
+    if (key == "run")
+      throw ConfigError("[[run]]: this file lists several runs: `ticopd compare` makes them all");
     const auto is_this = [&](const Key& k) { return k.name == key; };
     const auto is_inside = [&](const Key& k) { return k.name.starts_with(key + "."); };
     if (std::ranges::any_of(keys(), is_this)) continue;
@@ -249,14 +265,18 @@ Config& Config::operator=(Config other) noexcept {
 }
 Config::~Config() = default;
 
-Config Config::read(const fs::path& file, std::span<const std::string> overrides) {
+json read_toml(const fs::path& file) {
   if (std::error_code ignored; fs::is_directory(file, ignored))
     throw ConfigError(fmt::format("{}: is a folder; expected a TOML file", file.string()));
   std::ifstream in(file);
   const std::string content{std::istreambuf_iterator<char>(in), {}};
   if (!in)
     throw ConfigError(fmt::format("{}: cannot be read; expected a TOML file", file.string()));
-  json tree = toml_to_json(content, file.string());
+  return toml_to_json(content, file.string());
+}
+
+Config Config::read(const fs::path& file, std::span<const std::string> overrides) {
+  json tree = read_toml(file);
   for (const std::string& o : overrides) apply_override(tree, o);
   if (!tree.contains("name")) tree["name"] = file.stem().string();
   const fs::path folder = file.parent_path();
@@ -293,8 +313,24 @@ template std::vector<int> Config::get<std::vector<int>>(std::string_view) const;
 
 json Config::identity() const {
   json tree = *tree_;
-  for (const char* key : {"name", "network", "checkpoint"}) tree.erase(key);
+  for (const char* key : {"name", "network", "checkpoint", "report", "tune"}) tree.erase(key);
   return tree;
+}
+
+std::string first_difference(const json& ours, const json& theirs) {
+  const json a = ours.flatten(), b = theirs.flatten();
+  const auto dotted = [](std::string key) {
+    std::ranges::replace(key, '/', '.');
+    return key.substr(1);
+  };
+  for (const auto& [key, value] : a.items())
+    if (!b.contains(key) || b[key] != value)
+      return fmt::format("{} is {} now and was {}", dotted(key), value.dump(),
+                         b.contains(key) ? b[key].dump() : "not there");
+  for (const auto& [key, value] : b.items())
+    if (!a.contains(key))
+      return fmt::format("{} is not there now and was {}", dotted(key), value.dump());
+  return {};
 }
 
 }  // namespace ticopd

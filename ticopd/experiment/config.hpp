@@ -46,8 +46,17 @@ class Config {
   std::filesystem::path folder_;
 };
 
+// The first key in which two trees differ, with both values; empty where they are equal.
+std::string first_difference(const nlohmann::json& ours, const nlohmann::json& theirs);
+
+// A TOML file as a tree, unchecked. ConfigError naming the file.
+nlohmann::json read_toml(const std::filesystem::path& file);
+
 // TOML text as a tree; `name` is for messages. ConfigError with line and column.
 nlohmann::json toml_to_json(std::string_view text, const std::string& name);
+
+// The other way: keys first, then [tables] and [[lists of tables]].
+std::string json_to_toml(const nlohmann::json& tree);
 
 // "graph.agents=20" into a tree; the value is read as TOML, or else as a plain word.
 void apply_override(nlohmann::json& tree, const std::string& assignment);

@@ -26,23 +26,6 @@ json machine() {
           {"blas", blas_name()}};
 }
 
-// The first key in which two configs differ, with both values.
-std::string first_difference(const json& ours, const json& theirs) {
-  const json a = ours.flatten(), b = theirs.flatten();
-  const auto dotted = [](std::string key) {
-    std::ranges::replace(key, '/', '.');
-    return key.substr(1);
-  };
-  for (const auto& [key, value] : a.items())
-    if (!b.contains(key) || b[key] != value)
-      return fmt::format("{} is {} now and was {}", dotted(key), value.dump(),
-                         b.contains(key) ? b[key].dump() : "not there");
-  for (const auto& [key, value] : b.items())
-    if (!a.contains(key))
-      return fmt::format("{} is not there now and was {}", dotted(key), value.dump());
-  return {};
-}
-
 json ledger_json(const std::vector<Ledger::Agent>& ledger, const Graph& graph) {
   json agents = json::array(), links = json::array();
   std::uint64_t total = 0;
@@ -58,6 +41,24 @@ json ledger_json(const std::vector<Ledger::Agent>& ledger, const Graph& graph) {
     total += a.payload_bytes;
   }
   return {{"payload_bytes", total}, {"agents", std::move(agents)}, {"links", std::move(links)}};
+}
+
+json edges_json(const Graph& graph) {
+  json edges = json::array();
+  for (int i = 0; i < graph.agents(); ++i)
+    for (const int j : graph.neighbours(i))
+      if (i < j) edges.push_back({i, j});
+  return edges;
+}
+
+// The agents one by one, for who looks at the network and not only at its worst.
+json last_json(const Metrics& last) {
+  json agents = json::array();
+  for (const AgentMetrics& a : last.agents) {
+    agents.push_back({{"loss", a.loss}, {"grad_norm2", a.grad_norm2}, {"distance2", a.distance2}});
+    if (a.accuracy) agents.back()["accuracy"] = *a.accuracy;
+  }
+  return {{"iteration", last.iteration}, {"agents", std::move(agents)}};
 }
 
 template <class T>
@@ -171,13 +172,14 @@ class ExperimentRun {
     j["config_folder"] = fs::absolute(config_.folder()).lexically_normal().string();
     j["data"] = prepared_->data;
     j["agents"] = s.graph.agents();
-    j["edges"] = s.graph.edges();
+    j["edges"] = edges_json(s.graph);
     j["dimension"] = s.objective->dimension();
     j["segments"] = segments_json(*s.objective);
     j["spectrum"] = {{"laplacian_max", prepared_->spectrum.laplacian_max},
                      {"laplacian_min", prepared_->spectrum.laplacian_min},
                      {"gap", prepared_->spectrum.gap}};
     j["ledger"] = ledger_json(solution.ledger, s.graph);
+    if (!solution.last.agents.empty()) j["last"] = last_json(solution.last);
     j["threads"] = s.threads * s.ranks;
     j["seconds"] = {{"total", solution.seconds},
                     {"gradient", solution.phases.gradient},

@@ -26,6 +26,21 @@ std::string to_csv(const Metrics& m) {
                      cell(m.accuracy_mean), cell(m.surrogate_error), cell(m.dual_sum), m.seconds);
 }
 
+std::optional<double> value_of(const Metrics& m, std::string_view column) {
+  const std::pair<std::string_view, std::optional<double>> columns[] = {
+      {"iteration", m.iteration},         {"bits_paper", m.bits_paper},
+      {"bits_payload", m.bits_payload},   {"bits_link", m.bits_link},
+      {"loss_max", m.loss_max},           {"grad_norm2_max", m.grad_norm2_max},
+      {"consensus", m.consensus},         {"accuracy_min", m.accuracy_min},
+      {"loss_mean", m.loss_mean},         {"grad_norm2_mean", m.grad_norm2_mean},
+      {"accuracy_mean", m.accuracy_mean}, {"surrogate_error", m.surrogate_error},
+      {"dual_sum", m.dual_sum},           {"seconds", m.seconds},
+  };
+  for (const auto& [name, value] : columns)
+    if (name == column) return value;
+  return std::nullopt;
+}
+
 namespace {
 
 double larger(double a, double b) {
@@ -71,14 +86,18 @@ class Measuring {
     bits(m);
     std::vector<double> mean = sum_over_agents(net_, x_);
     for (double& v : mean) v /= n_;
-    m.consensus = over_rows([&](std::size_t i) { return squared_distance(x_.row(i), mean); });
+    m.agents.resize(static_cast<std::size_t>(s_.graph.agents()));
+    const std::vector<double> distances =
+        of_agents([&](std::size_t i) { return squared_distance(x_.row(i), mean); });
+    for (std::size_t i = 0; i < distances.size(); ++i) m.agents[i].distance2 = distances[i];
+    m.consensus = sum(distances);
     local_models(m);
     model_at_mean(m, mean);
     if (state_.first_mirror)
-      m.surrogate_error = over_rows([&](std::size_t i) {
+      m.surrogate_error = sum(of_agents([&](std::size_t i) {
         return sum_of_squared_differences<T>(std::as_const(x_).row(i),
                                              std::as_const(state_.first_mirror->own()).row(i));
-      });
+      }));
     if (state_.dual_rows)
       m.dual_sum = std::sqrt(sum_of_squares<double>(sum_over_agents(net_, *state_.dual_rows)));
     return m;
@@ -102,11 +121,11 @@ class Measuring {
     });
   }
 
-  // sum of term(i) over all agents, in agent order
-  double over_rows(const std::function<double(std::size_t)>& term) {
+  // term(i) of every agent, in agent order
+  std::vector<double> of_agents(const std::function<double(std::size_t)>& term) {
     std::vector<double> mine(net_.plan().rows());
     s_.pool.run(mine.size(), [&](std::size_t i) { mine[i] = term(i); });
-    return sum(all_gather_values<double>(s_.transport, channel_metrics_scalars, mine));
+    return all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
   }
 
   void bits(Metrics& m) {
@@ -149,6 +168,8 @@ class Measuring {
       if (s_.transport.size() > 1)
         row = from_bytes<T>(broadcast(s_.transport, channel_metrics, owner, to_bytes<T>(row)));
       const auto [f, g2] = global(row);
+      m.agents[static_cast<std::size_t>(i)].loss = f;
+      m.agents[static_cast<std::size_t>(i)].grad_norm2 = g2;
       m.loss_max = i == 0 ? f : larger(f, m.loss_max);
       m.grad_norm2_max = i == 0 ? g2 : larger(g2, m.grad_norm2_max);
     }
@@ -156,8 +177,11 @@ class Measuring {
     std::vector<double> mine;
     for (std::size_t i = 0; i < net_.plan().rows(); ++i) mine.push_back(accuracy(x_.row(i)));
     double worst = 1;
-    for (const double a : all_gather_values<double>(s_.transport, channel_metrics_scalars, mine))
-      worst = std::min(worst, a);
+    const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      m.agents[i].accuracy = all[i];
+      worst = std::min(worst, all[i]);
+    }
     m.accuracy_min = worst;
   }
 

@@ -4,10 +4,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ticopd/algorithms/run.hpp"
 
 namespace ticopd {
+
+// One agent's model x_i against the global objective.
+struct AgentMetrics {
+  double loss = 0;                 // f(x_i)
+  double grad_norm2 = 0;           // ||grad f(x_i)||^2
+  double distance2 = 0;            // ||x_i - xbar||^2
+  std::optional<double> accuracy;  // on the test set
+};
 
 // One row of metrics.csv. f is the global objective; NaN is carried through, never dropped.
 struct Metrics {
@@ -25,7 +34,11 @@ struct Metrics {
   std::optional<double> surrogate_error;  // sum_i ||x_i - h_i||^2 of the first mirror
   std::optional<double> dual_sum;         // ||sum_i lambda_i||
   double seconds = 0;
+  std::vector<AgentMetrics> agents;  // what the figures above were taken from; not in the csv
 };
+
+// A column of metrics.csv by its name; empty where this run has none of it.
+std::optional<double> value_of(const Metrics& m, std::string_view column);
 
 extern const std::string_view metrics_header;  // without newline
 std::string to_csv(const Metrics& m);          // without newline

@@ -175,18 +175,11 @@ void refuse_lossy_codec(const AlgorithmInfo& algorithm, const std::string& codec
                     codec, algorithm.name));
 }
 
-}  // namespace
-
+// All but the data.
 template <class T>
-Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
-  const auto say = [&](const std::string& text) {
-    if (options.say) options.say(text);
-  };
+Prepared<T> plan(const Config& config, int threads, Warnings& warnings) {
   const std::uint64_t seed = config.get<std::uint64_t>("seed");
   const Weights weights = parse_weights(config.get<std::string>("graph.weights"));
-  const AlgorithmOptions chosen = algorithm_options(config);
-  refuse_lossy_codec(algorithm_info(chosen.name), config.get<std::string>("codec.kind"));
-
   Prepared<T> p{.algorithm = {},
                 .setup = {.graph = make_graph(graph_options(config), seed), .objective = {}},
                 .spectrum = {},
@@ -195,9 +188,7 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   s.codec = make_codec<T>(codec_options(config));
   s.weights = weights;
   p.spectrum = spectrum(s.graph, weights);
-  Warnings warnings;
-  p.algorithm = make_algorithm<T>(chosen, p.spectrum, warnings);
-  for (const std::string& w : warnings) say("warning: " + w);
+  p.algorithm = configured_algorithm<T>(config, p.spectrum, warnings);
 
   s.seed = seed;
   s.iterations = config.get<std::uint32_t>("iterations");
@@ -210,13 +201,39 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   if (s.ranks > s.graph.agents())
     throw ConfigError(fmt::format("network.ranks = {}: allowed is at most {}, the number of agents",
                                   s.ranks, s.graph.agents()));
-  const int threads = options.threads > 0 ? options.threads : usable_cores();
-  s.threads = std::max(1, threads / s.ranks);
+  s.threads = std::max(1, (threads > 0 ? threads : usable_cores()) / s.ranks);
   s.deadline_s = config.get<double>("network.deadline_s");
   s.checkpoint_every_s = config.get<double>("checkpoint.every_s");
   s.checkpoint_every = config.get<std::uint32_t>("checkpoint.every");
+  return p;
+}
 
-  s.objective = load_objective<T>(config, options, s.graph.agents(), p.data);
+}  // namespace
+
+template <class T>
+RunFactory<T> configured_algorithm(const Config& config, const Spectrum& graph,
+                                   Warnings& warnings) {
+  const AlgorithmOptions chosen = algorithm_options(config);
+  refuse_lossy_codec(algorithm_info(chosen.name), config.get<std::string>("codec.kind"));
+  return make_algorithm<T>(chosen, graph, warnings);
+}
+
+Warnings check(const Config& config) {
+  Warnings warnings;
+  if (config.get<std::string>("precision") == "double")
+    plan<double>(config, 1, warnings);
+  else
+    plan<float>(config, 1, warnings);
+  return warnings;
+}
+
+template <class T>
+Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
+  Warnings warnings;
+  Prepared<T> p = plan<T>(config, options.threads, warnings);
+  if (options.say)
+    for (const std::string& w : warnings) options.say("warning: " + w);
+  p.setup.objective = load_objective<T>(config, options, p.setup.graph.agents(), p.data);
   return p;
 }
 
@@ -230,6 +247,8 @@ std::string step_sizes(const Config& config) {
   return text;
 }
 
+template RunFactory<float> configured_algorithm<float>(const Config&, const Spectrum&, Warnings&);
+template RunFactory<double> configured_algorithm<double>(const Config&, const Spectrum&, Warnings&);
 template Prepared<float> prepare<float>(const Config&, const PrepareOptions&);
 template Prepared<double> prepare<double>(const Config&, const PrepareOptions&);
 

@@ -23,7 +23,14 @@ struct Prepared {
   std::string data;  // what was read
 };
 
-// First everything that can be refused without reading data, then the data.
+// Everything that can be refused without reading data: ConfigError, or what there is to say.
+Warnings check(const Config& config);
+
+// The algorithm alone: other step sizes on a problem that is already loaded.
+template <class T>
+RunFactory<T> configured_algorithm(const Config& config, const Spectrum& graph, Warnings& warnings);
+
+// `check`, then the data.
 template <class T>
 Prepared<T> prepare(const Config& config, const PrepareOptions& options);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -10,6 +11,7 @@
 #include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/digest.hpp"
 #include "ticopd/network/clock.hpp"
+#include "ticopd/network/sum.hpp"
 #include "ticopd/transport/collective.hpp"
 #include "ticopd/transport/threads.hpp"
 
@@ -63,12 +65,15 @@ class Loop {
   void run(Solution<T>& solution) {
     begin_ = saved_at_ = seconds_now();
     if (setup_.resume) restore();
-    if (net_.round() == 0) log();
+    if (net_.round() == 0 && !setup_.only_last) log();
     while (net_.round() < setup_.iterations) {
       net_.begin_round(net_.round() + 1);
       run_->step();
       const std::uint32_t round = net_.round();
-      if (setup_.log(round, setup_.iterations)) log();
+      if (setup_.only_last ? round == setup_.iterations : setup_.log(round, setup_.iterations))
+        log();
+      else if (setup_.only_last && std::has_single_bit(round))
+        watch();
       if (leader_ && setup_.on_round) setup_.on_round(round);
       const Next next = decide();
       if (next == Next::stop && round < setup_.iterations) {
@@ -79,6 +84,11 @@ class Loop {
       if (next != Next::go && round < setup_.iterations) save();
     }
     if (net_.round() == setup_.iterations) save();  // the last state, duals and surrogates included
+    // Killed after the last checkpoint and before the end: logged and digested then, not known now.
+    if (net_.round() == setup_.iterations && last_.iteration != net_.round()) {
+      last_ = measure(net_, *run_);
+      last_.seconds = seconds_before_;
+    }
     run_->complete();
     collect(solution);
   }
@@ -90,6 +100,7 @@ class Loop {
     Metrics m = measure(net_, *run_);
     digest_.add(net_, run_->x());
     m.seconds = seconds_before_ + seconds_now() - begin_;
+    last_ = m;
     if (leader_ && setup_.on_log) setup_.on_log(m);
     if (m.iteration == 0) first_loss_ = m.loss_max;
     const auto refuse = [&](const char* what, double value) {
@@ -101,6 +112,17 @@ class Loop {
       refuse("loss_max", m.loss_max);
     if (!std::isfinite(m.grad_norm2_max)) refuse("grad_norm2_max", m.grad_norm2_max);
     if (!std::isfinite(m.consensus)) refuse("consensus", m.consensus);
+  }
+
+  // Far cheaper than to measure: a model that is not finite, or absurdly large.
+  void watch() {
+    for (std::size_t row = 0; row < net_.plan().rows(); ++row) {
+      const double norm2 = sum_of_squares<T>(std::as_const(run_->x()).row(row));
+      if (!(norm2 < 1e12))
+        throw Diverged(fmt::format("diverged: ||x||^2 = {} at round {}",
+                                   std::isnan(norm2) ? "nan" : fmt::format("{:.3g}", norm2),
+                                   net_.round()));
+    }
   }
 
   // Rank 0 decides, so that all ranks save or stop after the same round.
@@ -178,6 +200,7 @@ class Loop {
     solution.digest = digest_.hex();
     solution.phases = net_.phases();
     solution.seconds = seconds_before_ + seconds_now() - begin_;
+    solution.last = std::move(last_);
   }
 
   const Setup<T>& setup_;
@@ -186,6 +209,7 @@ class Loop {
   bool leader_;
   std::unique_ptr<AnyRun<T>> run_;
   Digest digest_;
+  Metrics last_;
   double begin_ = 0, saved_at_ = 0, seconds_before_ = 0, first_loss_ = 0;
 };
 

@@ -29,6 +29,7 @@ struct Setup {
   std::size_t batch = 0;  // samples per gradient; 0: all
   std::uint32_t iterations = 1000;
   LogRounds log = {};
+  bool only_last = false;  // measure the last round alone; x is watched, so divergence ends it soon
 
   int threads = 1;         // of each rank
   int ranks = 1;           // processes to simulate, as threads with real frames between them
@@ -56,6 +57,7 @@ struct Solution {
   std::vector<Ledger::Agent> ledger;  // bytes sent, by agent
   Phases phases;                      // seconds by phase, of rank 0
   double seconds = 0;                 // wall time, earlier parts of a resumed run included
+  Metrics last;                       // the last logged round
 };
 
 // Runs it. Throws Diverged, Interrupted (a rank was lost), ConfigError, FormatError, DiskError.

@@ -41,7 +41,42 @@ json convert(const toml::node& node, const std::string& name) {
   }
 }
 
+toml::table to_table(const json& object);
+toml::array to_array(const json& list);
+
+// Hands `put` the value as the type that TOML has for it.
+template <class Put>
+void convert_to(const json& value, Put put) {
+  if (value.is_object()) put(to_table(value));
+  if (value.is_array()) put(to_array(value));
+  if (value.is_string()) put(value.get<std::string>());
+  if (value.is_boolean()) put(value.get<bool>());
+  if (value.is_number_integer()) put(value.get<std::int64_t>());
+  if (value.is_number_float()) put(value.get<double>());
+}  // null: TOML has no word for it, so the key is left out
+
+toml::table to_table(const json& object) {
+  toml::table table;
+  for (const auto& [key, value] : object.items())
+    convert_to(value, [&, &k = key](auto&& node) { table.insert(k, std::move(node)); });
+  table.is_inline(object.contains("schedule"));  // a step size reads best on one line
+  return table;
+}
+
+toml::array to_array(const json& list) {
+  toml::array array;
+  for (const json& value : list)
+    convert_to(value, [&](auto&& node) { array.push_back(std::move(node)); });
+  return array;
+}
+
 }  // namespace
+
+std::string json_to_toml(const json& tree) {
+  std::ostringstream out;
+  out << to_table(tree) << "\n";
+  return out.str();
+}
 
 json toml_to_json(std::string_view text, const std::string& name) {
   try {
