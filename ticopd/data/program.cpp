@@ -55,7 +55,7 @@ int wait_for(pid_t child, int seconds) {
 }  // namespace
 
 Outcome run_program(const std::vector<std::string>& words, const fs::path& folder, int seconds) {
-  const fs::path log = folder / (words[0] + ".log");
+  const fs::path log = folder / (fs::path(words[0]).filename().string() + ".log");
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

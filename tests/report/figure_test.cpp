@@ -1,0 +1,186 @@
+// The static figure: every run is in it, told apart without colour, whatever its label and values.
+#include <array>
+#include <regex>
+#include <set>
+
+#include "report/folders.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/report/gnuplot.hpp"
+#include "ticopd/report/style.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Puts another program, or none, in gnuplot's place.
+class Instead {
+ public:
+  explicit Instead(const std::string& program) { ::setenv("TICOPD_GNUPLOT", program.c_str(), 1); }
+  ~Instead() { ::unsetenv("TICOPD_GNUPLOT"); }
+};
+
+class FigureTest : public Folders {
+ protected:
+  void SetUp() override {
+    Folders::SetUp();
+    if (!Gnuplot::available()) GTEST_SKIP() << Gnuplot::how_to_get_it();
+  }
+
+  // Six methods with two codecs each, and one more.
+  std::vector<Series> thirteen() const {
+    std::vector<Series> runs;
+    for (int r = 0; r < 13; ++r) {
+      const std::string name = fmt::format("run {}", r);
+      runs.push_back(read_series(made_up(name, name,
+                                         {{"0", "3", "0.1"},
+                                          {"1", fmt::format("{}", 2.0 / (r + 1)), "0.2"},
+                                          {"50", "0.01", "0.9"}},
+                                         fmt::format("algorithm {}", r / 2), r % 2 == 0 ? 8 : 4)));
+    }
+    return runs;
+  }
+
+  std::string svg(const std::vector<Series>& runs) const {
+    write_report(base_ / "out", runs, {});
+    return read(base_ / "out/figure.svg");
+  }
+
+  // The text of the PDF's pages; skips where nothing can read it.
+  std::string pdf_text() const {
+    const std::string command =
+        "pdftotext " + (base_ / "out/figure.pdf").string() + " " + (base_ / "out/text").string();
+    return std::system((command + " 2> /dev/null").c_str()) == 0 ? read(base_ / "out/text") : "";
+  }
+};
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST_F(FigureTest, IsDrawnInThreeFormats) {
+  const Written written = write_report(base_ / "out", thirteen(), {});
+  EXPECT_TRUE(read(base_ / "out/figure.svg").starts_with("<?xml"));
+  EXPECT_TRUE(read(base_ / "out/figure.pdf").starts_with("%PDF"));
+  EXPECT_TRUE(read(base_ / "out/figure.png").starts_with("\x89PNG"));
+  for (const fs::path& file : written.files) EXPECT_TRUE(fs::exists(file)) << file;
+  for (const auto& entry : fs::directory_iterator(base_ / "out"))
+    EXPECT_FALSE(entry.path().filename().string().starts_with('.')) << entry;
+}
+
+TEST_F(FigureTest, ShowsEveryRunInEveryPanelAndInTheKey) {
+  const std::vector<Series> runs = thirteen();
+  const std::string picture = svg(runs);
+  for (const Series& run : runs) {
+    // Curve and markers in each of eight panels and in the key, and the name there.
+    EXPECT_EQ(count(picture, "<title>" + legend(run) + "</title>"), 18u) << run.label;
+    EXPECT_EQ(count(picture, ">" + legend(run) + "<"), 19u) << run.label;
+  }
+  for (const char* title : {"training loss", "squared gradient norm", "consensus error",
+                            "worst test accuracy", "iterations", "bits per agent"})
+    EXPECT_NE(picture.find(title), std::string::npos) << title;
+}
+
+TEST_F(FigureTest, GivesEveryRunItsOwnStyle) {
+  const std::vector<Series> runs = thirteen();
+  const std::string picture = svg(runs);
+  std::set<std::array<std::string, 3>> seen;     // colour, dash, marker
+  std::set<std::array<std::string, 2>> in_grey;  // what a copying machine leaves
+  for (const Series& run : runs) {
+    const std::string title = "<title>" + legend(run) + "</title>";
+    const std::size_t curve = picture.find(title), markers = picture.find(title, curve + 1);
+    ASSERT_NE(markers, std::string::npos);
+    const std::string part = picture.substr(curve, picture.find("<title>", markers + 1) - curve);
+    const auto find = [&](const char* pattern) {
+      std::smatch match;
+      return std::regex_search(part, match, std::regex(pattern)) ? match[1].str() : std::string();
+    };
+    const std::string color = find("path stroke='(rgb[^']*)'");
+    const std::string dash = find("stroke-dasharray='([^']*)'");
+    const std::string marker = find("xlink:href='#(gpPt[0-9]+)'");
+    EXPECT_FALSE(marker.empty()) << part.substr(0, 2000);
+    EXPECT_TRUE(seen.insert({color, dash, marker}).second) << run.label;
+    EXPECT_TRUE(in_grey.insert({dash, marker}).second) << run.label;
+  }
+}
+
+TEST_F(FigureTest, HasTextThatAPdfReaderFinds) {
+  const std::vector<Series> runs = thirteen();
+  write_report(base_ / "out", runs, {});
+  const std::string text = pdf_text();
+  if (text.empty()) GTEST_SKIP() << "pdftotext is not installed (Debian: poppler-utils)";
+  for (const Series& run : runs) EXPECT_NE(text.find(legend(run)), std::string::npos) << text;
+}
+
+TEST_F(FigureTest, TakesAnyLabelForText) {
+  const std::string mark = (base_ / "ran").string();
+  const std::vector<std::string> labels = {
+      "x_1^2 {a} @b $c", "<script>alert(1)</script> & more", "it's \"quoted\" \\n 100 %",
+      "`touch " + mark + "` $(touch " + mark + ")", "two\nlines; system('touch " + mark + "')"};
+  std::vector<Series> runs;
+  for (const std::string& label : labels)
+    runs.push_back(
+        read_series(made_up(std::to_string(runs.size()), label, {{"0", "2", ""}, {"9", "1", ""}})));
+  const std::string picture = svg(runs);
+  EXPECT_FALSE(fs::exists(mark));
+  EXPECT_NE(picture.find("x_1^2 {a} @b $c (10 bit)<"), std::string::npos);
+  const std::regex markup("&lt;script(>|&gt;)alert\\(1\\)&lt;/script(>|&gt;) &amp; more");
+  EXPECT_TRUE(std::regex_search(picture, markup));
+  EXPECT_EQ(picture.find("<script"), std::string::npos);
+  const std::string text = pdf_text();
+  if (text.empty()) GTEST_SKIP() << "pdftotext is not installed (Debian: poppler-utils)";
+  for (const char* part : {"x_1^2 {a} @b $c", "<script>alert(1)</script> & more",
+                           "it's \"quoted\" \\n 100 %", "two lines;"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
+}
+
+TEST_F(FigureTest, DrawsRunsThatLeaveTheNumbers) {
+  std::vector<Series> runs;
+  runs.push_back(read_series(made_up(
+      "a", "diverges", {{"0", "2", ""}, {"4", "1e30", ""}, {"9", "inf", ""}, {"11", "nan", ""}},
+      "dgd", 8, "diverged")));
+  runs.push_back(read_series(made_up("b", "only nan", {{"0", "nan", ""}, {"9", "nan", ""}})));
+  runs.push_back(read_series(made_up("c", "only zero", {{"0", "0", ""}, {"9", "0", ""}})));
+  runs.push_back(read_series(made_up("d", "one row", {{"0", "1", ""}})));
+  runs.push_back(read_series(made_up("e", "calm", {{"0", "2", ""}, {"9", "1", ""}})));
+  const std::string picture = svg(runs);
+  for (const Series& run : runs)
+    EXPECT_NE(picture.find(">" + legend(run) + "<"), std::string::npos) << run.label;
+  EXPECT_EQ(picture.find("worst test accuracy"), std::string::npos);  // none has one
+  for (const Series& run : runs) EXPECT_NO_THROW(svg({run})) << run.label;
+}
+
+TEST_F(FigureTest, IsMissedWithAWordWhereGnuplotIsNot) {
+  const Instead none("no-such-gnuplot");
+  EXPECT_FALSE(Gnuplot::available());
+  const Written written = write_report(base_ / "out", thirteen(), {});
+  ASSERT_FALSE(written.missing.empty());
+  EXPECT_EQ(written.missing[0],
+            "figure.svg, figure.pdf, figure.png: gnuplot is not installed (Debian: gnuplot-nox)");
+  EXPECT_TRUE(fs::exists(base_ / "out/summary.csv"));
+  EXPECT_FALSE(fs::exists(base_ / "out/figure.svg"));
+  expect_refused<UnavailableError>([&] { Gnuplot::draw("plot x\n", base_ / "p", 3, 2); },
+                                   {"gnuplot-nox"});
+}
+
+TEST_F(FigureTest, SaysWhatGnuplotSaid) {
+  expect_refused<DiskError>([&] { Gnuplot::draw("plot x wth lines\n", base_ / "p", 3, 2); },
+                            {"p: gnuplot could not draw it", "wth lines"});
+  EXPECT_FALSE(fs::exists(base_ / "p.svg"));
+  expect_refused<DiskError>([&] { Gnuplot::draw("plot x\n", base_ / "no/folder/p", 3, 2); },
+                            {"no/folder/p.svg"});
+}
+
+TEST_F(FigureTest, HasOneColourForAnAlgorithmAndOneDashForACodec) {
+  const std::vector<Style> all = styles(thirteen());
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    EXPECT_EQ(all[r].color, static_cast<int>(r / 2));
+    EXPECT_EQ(all[r].dash, static_cast<int>(r % 2));
+    EXPECT_EQ(all[r].marker, static_cast<int>(r));
+  }
+}
+
+}  // namespace
+}  // namespace ticopd

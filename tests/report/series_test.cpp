@@ -1,0 +1,162 @@
+// Reading run folders back, and saying what is wrong with the damaged ones.
+#include "ticopd/report/series.hpp"
+
+#include <cmath>
+
+#include "report/folders.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+using ReadSeries = Folders;
+
+TEST_F(ReadSeries, GivesBackEveryLoggedValue) {
+  std::vector<Metrics> logged;
+  const Config config = Config::parse(
+      "iterations = 9\nname = \"mine\"\n[problem]\nobjective = \"softmax\"\ndata = \"synthetic\"\n"
+      "samples = 60\nfeatures = 4\nclasses = 3\npartition = \"iid\"\n[graph]\nagents = 3\n"
+      "[algorithm]\nname = \"dgd\"\neta = 0.1\n",
+      ".");
+  RunOptions options;
+  options.prepare.threads = 1;
+  options.out = base_ / "run";
+  options.on_log = [&](const Metrics& m) { logged.push_back(m); };
+  run_experiment(config, options);
+  const Series series = read_series(base_ / "run");
+  EXPECT_EQ(series.label, "mine");
+  EXPECT_EQ(series.algorithm(), "dgd");
+  EXPECT_EQ(series.codec(), "uncompressed");
+  ASSERT_EQ(series.rows(), logged.size());
+  for (std::size_t r = 0; r < logged.size(); ++r) {
+    EXPECT_EQ(series.column("iteration")[r], logged[r].iteration);
+    EXPECT_EQ(series.column("bits_link")[r], logged[r].bits_link);
+    EXPECT_EQ(series.column("loss_max")[r], logged[r].loss_max);
+    EXPECT_EQ(series.column("consensus")[r], logged[r].consensus);
+    EXPECT_EQ(series.column("accuracy_min")[r], logged[r].accuracy_min);
+    EXPECT_EQ(series.column("dual_sum")[r], std::nullopt);  // it has no duals
+  }
+  EXPECT_EQ(series.rate(), 32.0);  // floats, and nothing around them
+}
+
+TEST_F(ReadSeries, KeepsNanAndInfinityApartFromEmptyCells) {
+  const Series s = read_series(
+      made_up("run", "a", {{"0", "2.5", ""}, {"1", "nan", "0.5"}, {"2", "-inf", "nan"}}));
+  EXPECT_EQ(s.column("loss_max")[0], 2.5);
+  EXPECT_TRUE(std::isnan(s.column("loss_max")[1].value()));
+  EXPECT_EQ(s.column("loss_max")[2], -INFINITY);
+  EXPECT_FALSE(s.column("accuracy_min")[0].has_value());
+  EXPECT_TRUE(std::isnan(s.column("accuracy_min")[2].value()));
+}
+
+TEST_F(ReadSeries, SaysThatAnEmptyFolderIsNoRun) {
+  std::filesystem::create_directory(base_ / "empty");
+  expect_refused<FormatError>([&] { read_series(base_ / "empty"); },
+                              {"empty", "no run of ticopd: there is no run.json"});
+  expect_refused<FormatError>([&] { read_series(base_ / "nowhere"); },
+                              {"nowhere", "there is no such folder"});
+  write("file", "x");
+  expect_refused<FormatError>([&] { read_series(base_ / "file"); }, {"file", "is a file"});
+  write("cut/metrics.csv", "");
+  expect_refused<FormatError>([&] { read_series(base_ / "cut"); }, {"cut", "has not ended"});
+}
+
+TEST_F(ReadSeries, NamesTheLineOfADamagedTable) {
+  const auto folder = made_up("run", "a", {{"0", "2", "0.1"}, {"1", "1", "0.2"}});
+  const std::string whole = read(folder / "metrics.csv");
+  const auto refused = [&](const std::string& bytes, const std::vector<std::string>& parts) {
+    write("run/metrics.csv", bytes);
+    expect_refused<FormatError>([&] { read_series(folder); }, parts);
+  };
+  refused(whole.substr(0, whole.size() - 30), {"metrics.csv:3", "cells, expected 14", "cut off"});
+  refused(whole.substr(0, whole.size() - 1), {"metrics.csv:3", "ends in the middle of a line"});
+  refused(whole + "2,1,1,1,x1,1,1,,1,1,,,,0.1\n", {"metrics.csv:4", "loss_max = \"x1\""});
+  refused(whole + "1,1,1,1,1,1,1,,1,1,,,,0.1\n", {"metrics.csv:4", "1 comes after 1"});
+  refused(whole + "2.5,1,1,1,1,1,1,,1,1,,,,0.1\n", {"metrics.csv:4", "iteration"});
+  refused(whole + ",1,1,1,1,1,1,,1,1,,,,0.1\n", {"metrics.csv:4", "iteration"});
+  refused(whole + "\n", {"metrics.csv:4", "1 cells"});
+  refused("time,loss\n1,2\n", {"metrics.csv:1", "expected the header iteration,bits_paper"});
+  refused("", {"metrics.csv:1", "header"});
+  refused(whole.substr(0, whole.find('\n') + 1), {"metrics.csv:1", "no row"});
+  write("run/metrics.csv", whole);
+  EXPECT_NO_THROW(read_series(folder));
+}
+
+TEST_F(ReadSeries, RefusesASummaryThatIsNone) {
+  const auto folder = made_up("run", "a", {{"0", "2", "0.1"}});
+  write("run/run.json", "{\"status\": \"fini");
+  expect_refused<FormatError>([&] { read_series(folder); }, {"run.json"});
+}
+
+TEST_F(ReadSeries, CountsTheBitsOfOneRound) {
+  EXPECT_EQ(read_series(made_up("a", "a", {{"0", "1", ""}, {"8", "1", ""}})).rate(), 10.0);
+  EXPECT_EQ(read_series(made_up("b", "b", {{"0", "1", ""}})).rate(), std::nullopt);
+}
+
+TEST_F(ReadSeries, OrdersComparedRunsAsTheComparisonDoes) {
+  made_up("all/z", "config's name", {{"0", "1", ""}});
+  made_up("all/a", "a", {{"0", "1", ""}});
+  write("all/compare.json",
+        R"({"title": "Mine", "command": "ticopd compare x.toml",
+            "targets": [{"metric": "loss_max", "value": 0.5}],
+            "runs": [{"label": "first", "folder": "z"}, {"label": "second", "folder": "a"},
+                     {"label": "third", "folder": "b"}]})");
+  const std::string words[] = {(base_ / "all").string()};
+  const Collection all = read_folders(words);
+  ASSERT_EQ(all.runs.size(), 2u);
+  EXPECT_EQ(all.runs[0].label, "first");
+  EXPECT_EQ(all.runs[1].label, "second");
+  EXPECT_EQ(all.options.title, "Mine");
+  EXPECT_EQ(all.options.command, "ticopd compare x.toml");
+  ASSERT_EQ(all.options.targets.size(), 1u);
+  EXPECT_EQ(all.options.targets[0].value, 0.5);
+  ASSERT_EQ(all.missing.size(), 1u);
+  EXPECT_NE(all.missing[0].find("third"), std::string::npos);
+}
+
+TEST_F(ReadSeries, RefusesAComparisonThatIsNone) {
+  const std::string words[] = {(base_ / "all").string()};
+  for (const char* text : {"[", "[]", "{}", R"({"runs": [{"label": "a"}]})",
+                           R"({"runs": [], "targets": [{"metric": "loss_max"}]})"}) {
+    write("all/compare.json", text);
+    expect_refused<FormatError>([&] { read_folders(words); }, {"compare.json"});
+  }
+  write("all/compare.json", R"({"runs": []})");
+  expect_refused<FormatError>([&] { read_folders(words); }, {"no run to report"});
+}
+
+TEST_F(ReadSeries, TakesALabelBeforeTheFolder) {
+  const std::string a = made_up("a", "same", {{"0", "1", ""}});
+  const std::string b = made_up("b=c", "same", {{"0", "1", ""}});
+  const std::vector<std::string> words = {"other=" + a, b};
+  const Collection all = read_folders(words);
+  EXPECT_EQ(all.runs[0].label, "other");
+  EXPECT_EQ(all.runs[1].label, "same");
+  const std::vector<std::string> both = {"x=y=" + a, "z=" + b};
+  EXPECT_EQ(read_folders(both).runs[0].label, "x=y");
+  EXPECT_EQ(read_folders(both).runs[1].label, "z");
+}
+
+TEST_F(ReadSeries, RefusesTheSameLabelTwice) {
+  const std::vector<std::string> words = {made_up("a", "same", {{"0", "1", ""}}),
+                                          made_up("b", "same", {{"0", "1", ""}})};
+  expect_refused<ConfigError>([&] { read_folders(words); }, {"\"same\"", words[0], words[1]});
+  const std::vector<Series> runs = {read_series(words[0]), read_series(words[1])};
+  expect_refused<ConfigError>([&] { write_report(base_ / "out", runs, {}); },
+                              {"\"same\"", words[0], words[1]});
+  EXPECT_FALSE(std::filesystem::exists(base_ / "out"));
+}
+
+TEST(Metric, MisspeltIsRefusedWithTheNearestWord) {
+  expect_refused<ConfigError>([] { require_metric("tune.metric", "acuracy_min"); },
+                              {"tune.metric", "acuracy_min", "did you mean \"accuracy_min\"?"});
+  for (const char* word : {"iteration", "seconds", "bits_payload", ""})
+    EXPECT_THROW(require_metric("target", word), ConfigError) << word;
+  for (const std::string_view word : metric_names()) EXPECT_NO_THROW(require_metric("", word));
+  EXPECT_EQ(metric_names().size(), 9u);
+  EXPECT_TRUE(higher_is_better("accuracy_mean"));
+  EXPECT_FALSE(higher_is_better("consensus"));
+}
+
+}  // namespace
+}  // namespace ticopd

@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ticopd/data/file.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/report/report.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// "LABEL=DIR" or "DIR". Folders and labels may hold `=` themselves: what is there decides.
+std::pair<std::string, fs::path> split_word(const std::string& word) {
+  std::error_code error;
+  if (fs::exists(word, error)) return {"", word};
+  for (std::size_t at = word.find('='); at != std::string::npos; at = word.find('=', at + 1))
+    if (at > 0 && fs::exists(word.substr(at + 1), error))
+      return {word.substr(0, at), word.substr(at + 1)};
+  const std::size_t first = word.find('=');
+  if (first == std::string::npos || first == 0) return {"", word};
+  return {word.substr(0, first), word.substr(first + 1)};
+}
+
+json read_comparison(const fs::path& file) {
+  const json tree = json::parse(read_file(file), nullptr, false);
+  const auto refuse = [&](std::string_view what) {
+    throw FormatError(fmt::format("{}: is not a comparison ({})", file.string(), what));
+  };
+  if (!tree.is_object()) refuse("no JSON object");
+  if (!tree.contains("runs") || !tree["runs"].is_array()) refuse("no list \"runs\"");
+  for (const json& run : tree["runs"])
+    for (const char* key : {"label", "folder"})
+      if (!run.is_object() || !run.contains(key) || !run[key].is_string())
+        refuse(fmt::format("a run without \"{}\"", key));
+  for (const json& target : tree.value("targets", json::array()))
+    if (!target.is_object() || !target.contains("metric") || !target["metric"].is_string() ||
+        !target.contains("value") || !target["value"].is_number())
+      refuse("a target without \"metric\" and \"value\"");
+  return tree;
+}
+
+std::string word_of(const json& tree, const char* key) {
+  const json value = tree.value(key, json());
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+void add_comparison(const fs::path& folder, const std::string& label, Collection& all) {
+  const fs::path file = folder / "compare.json";
+  const json tree = read_comparison(file);
+  for (const json& entry : tree["runs"]) {
+    const auto name = entry["label"].get<std::string>();
+    const fs::path run = folder / entry["folder"].get<std::string>();
+    std::error_code error;
+    if (!fs::exists(run / "run.json", error)) {
+      all.missing.push_back(
+          fmt::format("{}: this run has not ended yet ({} has no run.json)", name, run.string()));
+      continue;
+    }
+    Series series = read_series(run);
+    series.label = label.empty() ? name : label + ": " + name;
+    all.runs.push_back(std::move(series));
+  }
+  for (const json& entry : tree.value("targets", json::array())) {
+    Target target{entry["metric"], entry["value"]};
+    require_metric(file.string() + ": target", target.metric);
+    const auto same = [&](const Target& t) {
+      return t.metric == target.metric && t.value == target.value;
+    };
+    if (std::ranges::none_of(all.options.targets, same)) all.options.targets.push_back(target);
+  }
+  all.options.title = word_of(tree, "title");
+  all.options.command = word_of(tree, "command");
+}
+
+}  // namespace
+
+Collection read_folders(std::span<const std::string> words) {
+  Collection all;
+  for (const std::string& word : words) {
+    const auto [label, folder] = split_word(word);
+    all.options.folder = folder;
+    std::error_code error;
+    if (fs::exists(folder / "compare.json", error)) {
+      add_comparison(folder, label, all);
+    } else {
+      all.runs.push_back(read_series(folder));
+      if (!label.empty()) all.runs.back().label = label;
+    }
+  }
+  // A collection of several is something else than any one of them.
+  if (words.size() != 1) {
+    all.options.title = all.options.command = "";
+    all.options.folder.clear();
+  }
+  if (all.runs.empty())
+    throw FormatError(fmt::format("{}: no run to report yet", fmt::join(words, " ")));
+  refuse_same_labels(all.runs);
+  return all;
+}
+
+std::string folder_name(const Series& run, const ReportOptions& options) {
+  if (options.folder.empty()) return run.folder.string();
+  const fs::path from = fs::absolute(options.folder / "").lexically_normal();
+  const fs::path to = fs::absolute(run.folder / "").lexically_normal();
+  std::string name = to.lexically_proximate(from).string();
+  if (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  return name;
+}
+
+void refuse_same_labels(std::span<const Series> runs) {
+  std::map<std::string_view, const Series*> seen;
+  for (const Series& run : runs) {
+    const auto [at, is_new] = seen.emplace(run.label, &run);
+    if (!is_new)
+      throw ConfigError(fmt::format(
+          "the label \"{}\" is given to two runs: {} and {}; every run needs its own (LABEL=DIR)",
+          run.label, at->second->folder.string(), run.folder.string()));
+  }
+}
+
+}  // namespace ticopd

@@ -1,0 +1,138 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include "ticopd/experiment/config.hpp"
+#include "ticopd/experiment/machine.hpp"
+#include "ticopd/report/report.hpp"
+#include "ticopd/report/style.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+// JSON has no word for NaN and the infinities.
+json number(const std::optional<double>& v) {
+  if (!v) return nullptr;
+  if (std::isnan(*v)) return "nan";
+  if (std::isinf(*v)) return *v > 0 ? "inf" : "-inf";
+  return *v;
+}
+
+json style_json(const Style& s) {
+  return {{"color", s.color}, {"dash", s.dash}, {"marker", s.marker}};
+}
+
+json metrics_json(const Series& run) {
+  json all = json::array();
+  for (const Series::Column& column : run.columns) {
+    json values = json::array();
+    for (const auto& v : column) values.push_back(number(v));
+    all.push_back(std::move(values));
+  }
+  return all;
+}
+
+json reached_json(const Series& run, std::span<const Target> targets) {
+  json all = json::array();
+  for (const Target& target : targets) {
+    const auto r = reached(run, target);
+    all.push_back(
+        r ? json{{"iteration", r->iteration}, {"megabits", r->megabits}, {"seconds", r->seconds}}
+          : json());
+  }
+  return all;
+}
+
+// run.json has a list of agents; a page colours by one quantity of all agents.
+json last_json(const Series& run) {
+  const json& agents = run.field("/last/agents");
+  if (!agents.is_array() || agents.empty()) return nullptr;
+  json last = {{"iteration", run.field("/last/iteration")}};
+  for (const char* key : {"loss", "grad_norm2", "distance2", "accuracy"}) {
+    json values = json::array();
+    for (const json& agent : agents)
+      if (agent.is_object() && agent.contains(key)) values.push_back(agent[key]);
+    if (values.size() == agents.size()) last[key] = std::move(values);
+  }
+  json bytes = json::array();
+  if (const json& ledger = run.field("/ledger/agents"); ledger.is_array())
+    for (const json& agent : ledger)
+      if (agent.is_object() && agent.contains("payload_bytes"))
+        bytes.push_back(agent["payload_bytes"]);
+  if (bytes.size() == agents.size()) last["payload_bytes"] = std::move(bytes);
+  return last;
+}
+
+// Each link once. Folders of version 0.1.0 hold only their number, but their ledger names them.
+json edges_json(const Series& run) {
+  if (const json& edges = run.field("/edges"); edges.is_array()) return edges;
+  json edges = json::array();
+  if (const json& links = run.field("/ledger/links"); links.is_array())
+    for (const json& link : links)
+      if (link.is_object() && link.contains("from") && link.contains("to") &&
+          link["from"] < link["to"])
+        edges.push_back({link["from"], link["to"]});
+  return edges;
+}
+
+json machine_json(const Series& run) {
+  json machine = json::object();
+  for (const char* key : {"instruction_set", "kernel", "blas", "threads", "version"})
+    machine[key] = run.field((std::string("/") + key).c_str());
+  return machine;
+}
+
+json run_json(const Series& run, const Style& style, const ReportOptions& options) {
+  // A diverged run's summary counts no rounds; its metrics do.
+  const json& rounds = run.field("/iterations");
+  const std::uint32_t iterations =
+      std::max(run.last_iteration(), rounds.is_number_unsigned() ? rounds.get<std::uint32_t>() : 0);
+  const json& seconds = run.field("/seconds/total");
+  return {{"label", run.label},
+          {"folder", folder_name(run, options)},
+          {"status", run.status()},
+          {"reason", run.word("/reason")},
+          {"algorithm", run.algorithm()},
+          {"codec", run.codec()},
+          {"rate", number(run.rate())},
+          {"iterations", iterations},
+          {"seconds",
+           seconds.is_number() && seconds > 0 ? seconds : number(run.column("seconds").back())},
+          {"digest", run.word("/digest")},
+          {"data", run.word("/data")},
+          {"dimension", run.dimension()},
+          {"style", style_json(style)},
+          {"metrics", metrics_json(run)},
+          {"reached", reached_json(run, options.targets)},
+          {"graph", run.word("/config/graph/kind")},
+          {"agents", run.field("/agents")},
+          {"edges", edges_json(run)},
+          {"last", last_json(run)},
+          {"machine", machine_json(run)},
+          {"toml", json_to_toml(run.summary["config"])}};
+}
+
+}  // namespace
+
+json report_json(std::span<const Series> runs, const ReportOptions& options) {
+  json targets = json::array(), all = json::array();
+  for (const Target& t : options.targets)
+    targets.push_back({{"metric", t.metric}, {"value", t.value}});
+  const std::vector<Style> style = styles(runs);
+  for (std::size_t r = 0; r < runs.size(); ++r) all.push_back(run_json(runs[r], style[r], options));
+  return {{"format", 1},
+          {"title", options.title},
+          {"version", version},
+          {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+          {"command", options.command},
+          {"targets", std::move(targets)},
+          {"columns", column_names()},
+          {"runs", std::move(all)}};
+}
+
+}  // namespace ticopd

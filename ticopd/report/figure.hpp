@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "ticopd/report/series.hpp"
+
+namespace ticopd {
+
+// The paper's figure: loss, squared gradient norm, consensus error and worst test accuracy (left
+// out where no run has one), each against iterations and against bits; as wide as the text of a
+// two-column paper. Writes stem.svg, stem.pdf and stem.png.
+void draw_figure(std::span<const Series> runs, const std::string& bits,
+                 const std::filesystem::path& stem);
+
+}  // namespace ticopd

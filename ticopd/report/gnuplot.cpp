@@ -1,0 +1,121 @@
+#include "ticopd/report/gnuplot.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "ticopd/data/file.hpp"
+#include "ticopd/data/program.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/report/text.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of its own under the system's temporary one, gone afterwards.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = fs::temp_directory_path() / "ticopd_XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr)
+      throw DiskError(fmt::format("{}: cannot be created: {}", name, std::strerror(errno)));
+    path_ = name;
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Outcome run_gnuplot(const std::string& argument, const fs::path& folder) {
+  const char* other = std::getenv("TICOPD_GNUPLOT");
+  const std::string program = other != nullptr && *other != '\0' ? other : "gnuplot";
+  // -d: whatever the user's own .gnuplot sets, the figure is the same.
+  return run_program({program, "-d", argument}, folder, 120);
+}
+
+// The same lengths and letters on each: sizes in inches, type in points. The SVG names Arial, which
+// every system knows or replaces by its twin. Cairo counts a point as a 72nd of 96 dots, hence its
+// font scales.
+std::string script(double width, double height) {
+  constexpr double css = 96, png = 300, points = 72;
+  return fmt::format(R"(mark = 1.2
+set encoding utf8
+set terminal svg enhanced size {},{} font "Arial,8" fontscale {} lw {} background "white"
+set output "picture.svg"
+load "body.gp"
+set output
+reset
+mark = 1
+set encoding utf8
+set terminal pdfcairo enhanced color size {}in,{}in font "Liberation Sans,8" fontscale {} lw 1.3
+set output "picture.pdf"
+load "body.gp"
+set output
+reset
+set encoding utf8
+set terminal pngcairo enhanced color size {},{} font "Liberation Sans,8" \
+  fontscale {} lw {} ps {} dl 1.3
+set output "picture.png"
+load "body.gp"
+set output
+)",
+                     std::lround(width * css), std::lround(height * css), css / points, 1.0, width,
+                     height, points / css, std::lround(width * png), std::lround(height * png),
+                     png / css, 0.85 * png / css, 1.2 * png / css);
+}
+
+}  // namespace
+
+bool Gnuplot::available() {
+  const Scratch scratch;
+  return run_gnuplot("--version", scratch.path()).fine;
+}
+
+std::string_view Gnuplot::how_to_get_it() {
+  return "gnuplot is not installed (Debian: gnuplot-nox)";
+}
+
+void Gnuplot::draw(const std::string& body, const fs::path& stem, double width_in,
+                   double height_in) {
+  const Scratch scratch;
+  write_atomically(scratch.path() / "body.gp", body);
+  write_atomically(scratch.path() / "script.gp", script(width_in, height_in));
+  const Outcome outcome = run_gnuplot("script.gp", scratch.path());
+  if (!outcome.fine && outcome.reason == "not installed")
+    throw UnavailableError(std::string(how_to_get_it()));
+  if (!outcome.fine)
+    throw DiskError(
+        fmt::format("{}: gnuplot could not draw it: {}", stem.string(), outcome.reason));
+  for (const char* ending : {".svg", ".pdf", ".png"}) {
+    const fs::path drawn = scratch.path() / fmt::format("picture{}", ending);
+    std::error_code error;
+    if (!fs::exists(drawn, error) || fs::file_size(drawn, error) == 0)
+      throw DiskError(fmt::format("{}{}: gnuplot wrote nothing", stem.string(), ending));
+    write_atomically(stem.string() + ending, read_bytes(drawn));
+  }
+}
+
+std::string gnuplot_text(std::string_view text) {
+  // Single quotes: between double ones gnuplot obeys backslashes and runs `commands`.
+  std::string out = "'";
+  for (const char c : plain(text)) {
+    if (c == '\'') out += '\'';
+    out += c;
+  }
+  return out + '\'';
+}
+
+}  // namespace ticopd

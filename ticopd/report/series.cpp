@@ -1,0 +1,219 @@
+#include "ticopd/report/series.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "ticopd/data/file.hpp"
+#include "ticopd/data/number.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/folder.hpp"
+#include "ticopd/experiment/metrics.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> cells;
+  for (;;) {
+    const std::size_t comma = line.find(',');
+    cells.push_back(line.substr(0, comma));
+    if (comma == std::string_view::npos) return cells;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+// metrics.csv, line by line, with the place of what is wrong.
+class MetricsReader {
+ public:
+  explicit MetricsReader(fs::path file)
+      : file_(std::move(file)), bytes_(read_file(file_)), columns_(column_names().size()) {}
+
+  std::vector<Series::Column> operator()() {
+    std::string_view text = bytes_;
+    if (take_line(text) != metrics_header)
+      refuse(fmt::format("expected the header {}", metrics_header));
+    while (!text.empty()) {
+      ++line_;
+      const bool whole = text.find('\n') != std::string_view::npos;
+      row(take_line(text));
+      if (!whole) refuse("the file ends in the middle of a line");
+    }
+    if (columns_.front().empty()) refuse("there is no row behind the header");
+    return std::move(columns_);
+  }
+
+ private:
+  void row(std::string_view line) {
+    const std::vector<std::string_view> cells = split(line);
+    if (cells.size() != columns_.size())
+      refuse(fmt::format("{} cells, expected {}: the line is cut off or not ours", cells.size(),
+                         columns_.size()));
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const std::optional<double> value = parse_number<double>(cells[c]);
+      if (!value && !cells[c].empty())
+        refuse(fmt::format("{} = \"{}\" is no number", column_names()[c], cells[c]));
+      columns_[c].push_back(value);
+    }
+    const Series::Column& rounds = columns_.front();
+    const double round = rounds.back().value_or(-1);
+    if (!(round >= 0 && round <= 0xffffffffu && round == std::floor(round)))
+      refuse(fmt::format("iteration = \"{}\" is no round", cells.front()));
+    if (rounds.size() > 1 && round <= *rounds[rounds.size() - 2])
+      refuse(fmt::format("iteration {} comes after {}: rounds must ascend", round,
+                         *rounds[rounds.size() - 2]));
+  }
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw FormatError(fmt::format("{}:{}: {}", file_.string(), line_, what));
+  }
+
+  fs::path file_;
+  std::string bytes_;
+  std::vector<Series::Column> columns_;
+  int line_ = 1;
+};
+
+std::string describe_codec(const json& codec) {
+  const auto number = [&](const char* key) {
+    const json value = codec.value(key, json());
+    return value.is_number() ? value.get<double>() : 0;
+  };
+  const json kind_value = codec.value("kind", json("identity"));
+  const std::string kind = kind_value.is_string() ? kind_value.get<std::string>() : "?";
+  if (kind == "identity") return "uncompressed";
+  std::string text = kind;
+  if (kind == "qsgd") {
+    text += fmt::format(", {} bits", number("bits"));
+    if (number("bucket") > 0) text += fmt::format(", buckets of {}", number("bucket"));
+    if (codec.value("scaled", json(true)) == false) text += ", not scaled";
+  } else if (kind == "top_k" || kind == "rand_k") {
+    if (number("k") > 0)
+      text += fmt::format(", k = {}", number("k"));
+    else if (number("fraction") > 0)
+      text += fmt::format(", {:.3g} %", 100 * number("fraction"));
+    if (codec.value("unbiased", json(false)) == true) text += ", unbiased";
+  }
+  return text;
+}
+
+}  // namespace
+
+const json& Series::field(const char* pointer) const {
+  static const json nothing;
+  const json::json_pointer where(pointer);
+  return summary.contains(where) ? summary.at(where) : nothing;
+}
+
+std::string Series::word(const char* pointer) const {
+  const json& value = field(pointer);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+const Series::Column& Series::column(std::string_view name) const {
+  const auto names = column_names();
+  const auto at = std::ranges::find(names, name);
+  if (at == names.end()) throw ConfigError(not_allowed("column", name, names));
+  return columns[static_cast<std::size_t>(at - names.begin())];
+}
+
+std::uint32_t Series::last_iteration() const {
+  return static_cast<std::uint32_t>(column("iteration").back().value_or(0));
+}
+
+std::string Series::status() const {
+  return word("/status");
+}
+
+std::string Series::algorithm() const {
+  return word("/config/algorithm/name");
+}
+
+std::string Series::codec() const {
+  const json& codec = field("/config/codec");
+  return describe_codec(codec.is_object() ? codec : json::object());
+}
+
+std::size_t Series::dimension() const {
+  const json& d = field("/dimension");
+  return d.is_number_unsigned() ? d.get<std::size_t>() : 0;
+}
+
+std::optional<double> Series::rate() const {
+  // By difference, because some methods send before their first round.
+  const Column& bits = column("bits_payload");
+  const double rounds = *column("iteration").back() - *column("iteration").front();
+  if (rounds <= 0 || dimension() == 0 || !bits.front() || !bits.back()) return std::nullopt;
+  return (*bits.back() - *bits.front()) / rounds / static_cast<double>(dimension());
+}
+
+Series read_series(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error))
+    throw FormatError(
+        fmt::format("{}: {}, expected the folder of a run", folder.string(),
+                    fs::exists(folder, error) ? "is a file" : "there is no such folder"));
+  if (!fs::exists(folder / "run.json", error))
+    throw FormatError(fmt::format(
+        "{}: no run of ticopd: there is no run.json{}", folder.string(),
+        fs::exists(folder / "metrics.csv", error) ? " (the run has not ended: resume it)" : ""));
+  Series series;
+  series.folder = folder;
+  series.summary = RunFolder::require_summary(folder);
+  series.label = series.word("/config/name");
+  if (series.label.empty()) series.label = fs::absolute(folder / "").parent_path().filename();
+  series.columns = MetricsReader(folder / "metrics.csv")();
+  return series;
+}
+
+std::span<const std::string_view> column_names() {
+  static const std::vector<std::string_view> names = split(metrics_header);
+  return names;
+}
+
+std::span<const std::string_view> metric_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const std::string_view name : column_names())
+      if (name != "iteration" && name != "seconds" && !name.starts_with("bits_"))
+        all.push_back(name);
+    return all;
+  }();
+  return names;
+}
+
+bool higher_is_better(std::string_view metric) {
+  return metric.starts_with("accuracy_");
+}
+
+std::string_view metric_title(std::string_view name) {
+  static const std::map<std::string_view, std::string_view> titles = {
+      {"iteration", "iterations"},
+      {"bits_paper", "bits sent per agent, the paper's count"},
+      {"bits_payload", "bits sent per agent, as encoded"},
+      {"bits_link", "bits sent per agent, over all links"},
+      {"loss_max", "training loss, worst agent"},
+      {"grad_norm2_max", "squared gradient norm, worst agent"},
+      {"consensus", "consensus error"},
+      {"accuracy_min", "test accuracy, worst agent"},
+      {"loss_mean", "training loss of the average model"},
+      {"grad_norm2_mean", "squared gradient norm of the average model"},
+      {"accuracy_mean", "test accuracy of the average model"},
+      {"surrogate_error", "surrogate error"},
+      {"dual_sum", "norm of the duals' sum"},
+  };
+  const auto found = titles.find(name);
+  return found == titles.end() ? name : found->second;
+}
+
+void require_metric(std::string_view key, std::string_view word) {
+  if (std::ranges::find(metric_names(), word) == metric_names().end())
+    throw ConfigError(not_allowed(key, word, metric_names()));
+}
+
+}  // namespace ticopd

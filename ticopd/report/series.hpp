@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ticopd {
+
+// One run folder, read back: run.json as it stands, and metrics.csv by columns.
+struct Series {
+  using Column = std::vector<std::optional<double>>;  // empty cell: nothing; NaN and inf stay
+
+  std::string label;
+  std::filesystem::path folder;
+  nlohmann::json summary;       // run.json
+  std::vector<Column> columns;  // in the order of column_names(); all of the same length, >= 1
+
+  const Column& column(std::string_view name) const;  // ConfigError for an unknown name
+  std::size_t rows() const { return columns.front().size(); }
+  std::uint32_t last_iteration() const;
+
+  // A value of run.json by its JSON pointer; null, or an empty word, where it is not there.
+  const nlohmann::json& field(const char* pointer) const;
+  std::string word(const char* pointer) const;
+
+  std::string status() const;     // finished, interrupted, diverged
+  std::string algorithm() const;  // "ticopd"
+  std::string codec() const;      // "qsgd, 8 bits"; "uncompressed"
+  std::size_t dimension() const;
+  // Bits really encoded per coordinate and round; empty if no round was made.
+  std::optional<double> rate() const;
+};
+
+// FormatError naming file and line for a folder without run.json, and for metrics that are not
+// whole: another header, a line cut off, a cell that is no number, rounds that do not ascend, no
+// row.
+Series read_series(const std::filesystem::path& folder);
+
+// Every column of metrics.csv, and those of them that measure how well a run does.
+std::span<const std::string_view> column_names();
+std::span<const std::string_view> metric_names();
+bool higher_is_better(std::string_view metric);
+
+// What people read on an axis: "training loss, worst agent".
+std::string_view metric_title(std::string_view name);
+
+// ConfigError for an unknown metric, with the nearest word; `key` is where it was given.
+void require_metric(std::string_view key, std::string_view word);
+
+}  // namespace ticopd

@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include "ticopd/data/file.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/report/figure.hpp"
+#include "ticopd/report/gnuplot.hpp"
+#include "ticopd/report/page.hpp"
+#include "ticopd/report/report.hpp"
+
+namespace ticopd {
+
+namespace fs = std::filesystem;
+
+std::span<const std::string_view> bits_names() {
+  static constexpr std::string_view names[] = {"bits_paper", "bits_payload", "bits_link"};
+  return names;
+}
+
+Written write_report(const fs::path& folder, std::span<const Series> runs,
+                     const ReportOptions& options) {
+  if (runs.empty()) throw FormatError("no run to report");
+  refuse_same_labels(runs);
+  for (const Target& t : options.targets) require_metric("target", t.metric);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw DiskError(fmt::format("{}: cannot be created: {}", folder.string(), error.message()));
+  ReportOptions here = options;
+  here.folder = folder;
+  Written written;
+  const auto write = [&](const char* name, const std::string& text) {
+    write_atomically(folder / name, text);
+    written.files.push_back(folder / name);
+  };
+  write("summary.csv", summary_csv(runs, here));
+  if (Gnuplot::available()) {
+    draw_figure(runs, here.bits, folder / "figure");
+    for (const char* name : {"figure.svg", "figure.pdf", "figure.png"})
+      written.files.push_back(folder / name);
+  } else {
+    written.missing.push_back(
+        fmt::format("figure.svg, figure.pdf, figure.png: {}", Gnuplot::how_to_get_it()));
+  }
+  if (const std::string html = page(report_json(runs, here)); !html.empty())
+    write("report.html", html);
+  else
+    written.missing.push_back(
+        "report.html: the page is not in this build (npm could not build web/)");
+  return written;
+}
+
+}  // namespace ticopd

@@ -1,0 +1,73 @@
+// A report opened in the browser, and what a test asks of it.
+import assert from 'node:assert/strict';
+import { launch } from './browser.mjs';
+
+let browser = null;
+
+export async function closeBrowser() {
+  await browser?.close();
+}
+
+/** A page that fails the test on any request but its own file, and on any error it reports. */
+export async function open(url, options = {}) {
+  browser ??= await launch();
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 },
+    colorScheme: 'light', reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
+  const trouble = [];
+  page.on('request', (request) => { if (request.url() !== url) trouble.push(`request ${request.url()}`); });
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) trouble.push(message.text());
+  });
+  page.on('pageerror', (error) => trouble.push(error.stack));
+  await page.goto(url);
+  return { page, trouble, close: async () => { await context.close(); assert.deepEqual(trouble, []); } };
+}
+
+export const panelAt = (page, index) => page.locator('.panel').nth(index);
+
+/** How many pixels of a panel's canvas are drawn, how many by curves (axes are grey), and a hash. */
+export function pixels(page, index) {
+  return panelAt(page, index).locator('canvas').evaluate((canvas) => {
+    // Read from a copy: reading from the page's own canvas would change how the browser keeps it.
+    const copy = document.createElement('canvas');
+    [copy.width, copy.height] = [canvas.width, canvas.height];
+    const context = copy.getContext('2d', { willReadFrequently: true });
+    context.drawImage(canvas, 0, 0);
+    const { data } = context.getImageData(0, 0, copy.width, copy.height);
+    let [drawn, coloured, hash] = [0, 0, 0];
+    for (let i = 0; i < data.length; i += 4) {
+      const [red, green, blue, alpha] = data.subarray(i, i + 4);
+      if (alpha > 0) drawn += 1;
+      if (alpha > 128 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) coloured += 1;
+      hash = (Math.imul(hash, 31) + red * 7 + green * 3 + blue + alpha) | 0;
+    }
+    return { drawn, coloured, hash };
+  });
+}
+
+export const dataset = (page, index) => panelAt(page, index).evaluate((element) => ({ ...element.dataset }));
+
+export async function readings(page, index) {
+  return panelAt(page, index).locator('.readout tbody tr').evaluateAll((rows) => rows.map((row) =>
+    ({ run: Number(row.dataset.run), x: row.dataset.x, y: row.dataset.y, text: row.textContent })));
+}
+
+/** Where a value lies along an axis of the panel, from 0 to 1. */
+function share(value, min, max, log) {
+  const place = log === 'true' ? Math.log : (v) => v;
+  return (place(value) - place(Number(min))) / (place(Number(max)) - place(Number(min)));
+}
+
+export async function plotBox(page, index) {
+  const over = panelAt(page, index).locator('.u-over');
+  await over.scrollIntoViewIfNeeded();
+  return over.boundingBox();
+}
+
+/** The points that a panel shows of one run, with their distance in pixels from its left edge. */
+export function pointsIn(data, xs, ys, width) {
+  return xs.map((x, i) => ({ x, y: ys[i] })).filter((p) => Number.isFinite(p.x) &&
+    Number.isFinite(p.y) && (data.logX !== 'true' || p.x > 0) && (data.logY !== 'true' || p.y > 0))
+    .map((p) => ({ ...p, at: width * share(p.x, data.xMin, data.xMax, data.logX) }));
+}
