@@ -18,6 +18,9 @@ using Action = std::function<int()>;
 
 // Each adds its command to the app and sets `action` when it is chosen.
 void add_run(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);

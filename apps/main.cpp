@@ -66,11 +66,16 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  ticopd demo                                  see it train ten agents\n"
       "  ticopd run experiments/mnist_ring10.toml     one experiment\n"
+      "  ticopd compare experiments/paper_figure.toml several, in one picture\n"
+      "  ticopd tune experiments/mnist_ring10.toml    step sizes for it\n"
       "  ticopd list algorithms                       what there is\n"
       "Exit codes: 0 fine, 64 usage, 65 bad data, 69 unavailable, 70 internal, 74 disk,\n"
       "  75 interrupted after saving (--resume goes on), 76 diverged, 78 config");
   Action action;
   add_run(app, action);
+  add_compare(app, action);
+  add_tune(app, action);
+  add_report(app, action);
   add_list(app, action);
   add_verify(app, action);
   add_data(app, action);

@@ -22,11 +22,51 @@ std::string bits(double bits) {
   return fmt::format("{:.2f} Gbit", bits / 1e9);
 }
 
-Progress::Progress(std::string label, std::uint32_t iterations, bool quiet)
+namespace {
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1u : 79u;
+}
+
+}  // namespace
+
+bool live() {
+  return isatty(STDERR_FILENO) == 1;
+}
+
+void draw_live(const std::string& line, const std::string& below) {
+  const std::size_t width = terminal_width();
+  fmt::print(stderr, "\r\033[J{}", line.substr(0, width));
+  if (!below.empty()) fmt::print(stderr, "\n{}\033[1A\r", below.substr(0, width));
+  std::fflush(stderr);
+}
+
+void clear_live() {
+  fmt::print(stderr, "\r\033[J");
+  std::fflush(stderr);
+}
+
+void Overall::ended(double rounds, bool made_here) {
+  ++ended_;
+  (made_here ? made_ : before_) += rounds;
+}
+
+std::string Overall::line(double rounds_of_this_run) const {
+  const double made = made_ + rounds_of_this_run;
+  const double left = rounds_ - before_ - made;
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+  return fmt::format("run {} of {}  {:.0f} % of all rounds  ETA of all {}", ended_ + 1, runs_,
+                     100 * (before_ + made) / rounds_,
+                     made > 0 ? duration(spent.count() / made * left) : "?");
+}
+
+Progress::Progress(std::string label, std::uint32_t iterations, bool quiet, const Overall* overall)
     : label_(std::move(label)),
       iterations_(iterations),
       quiet_(quiet),
-      terminal_(isatty(STDERR_FILENO) == 1),
+      overall_(overall),
+      terminal_(live()),
       begin_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() {
@@ -35,8 +75,7 @@ Progress::~Progress() {
 
 void Progress::clear() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  clear_live();
   drawn_ = false;
 }
 
@@ -75,9 +114,7 @@ void Progress::draw() {
   if (last_->accuracy_min) metrics += fmt::format("  accuracy {:.3f}", *last_->accuracy_min);
   metrics += fmt::format("  sent {}", bits(last_->bits_payload));
   const std::string count = fmt::format("{}/{}", round_, iterations_);
-  winsize size{};
-  const std::size_t width =
-      ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1u : 79u;
+  const std::size_t width = terminal_width();
   constexpr std::size_t bar = 20;
   const auto full = static_cast<std::size_t>(static_cast<double>(bar) * round_ / iterations_);
   const std::string drawing = std::string(full, '#') + std::string(bar - full, '.');
@@ -86,8 +123,7 @@ void Progress::draw() {
   if (line.size() > width) line = fmt::format("{}  {}  {}  ETA {}", label_, count, metrics, left);
   if (line.size() > width) line = fmt::format("{}  {}  ETA {}", count, metrics, left);
   if (line.size() > width) line = fmt::format("{}  ETA {}", count, left);
-  fmt::print(stderr, "\r\033[K{}", line.substr(0, width));
-  std::fflush(stderr);
+  draw_live(line, overall_ ? overall_->line(done) : "");
   drawn_ = true;
 }
 

@@ -9,10 +9,26 @@
 
 namespace ticopd::app {
 
+// How far several runs are together: the line below the line of the run at hand.
+class Overall {
+ public:
+  Overall(std::size_t runs, double rounds) : runs_(runs), rounds_(rounds) {}
+
+  // A run has ended: made here, or before this program was started.
+  void ended(double rounds, bool made_here);
+  std::string line(double rounds_of_this_run) const;
+
+ private:
+  std::size_t runs_, ended_ = 0;
+  double rounds_, made_ = 0, before_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 // A live line on a terminal, and nothing elsewhere: logs and scripts read metrics.csv.
 class Progress {
  public:
-  Progress(std::string label, std::uint32_t iterations, bool quiet);
+  Progress(std::string label, std::uint32_t iterations, bool quiet,
+           const Overall* overall = nullptr);
   ~Progress();
 
   void logged(const Metrics& m);
@@ -27,6 +43,7 @@ class Progress {
   std::string label_;
   std::uint32_t iterations_;
   bool quiet_;
+  const Overall* overall_;
   bool terminal_;
   bool drawn_ = false;
   std::optional<Metrics> last_;
@@ -35,6 +52,11 @@ class Progress {
   bool started_ = false;
   std::chrono::steady_clock::time_point begin_, drawn_at_;
 };
+
+// Draws a line (and another below it) over what was drawn before, cut to the terminal's width.
+void draw_live(const std::string& line, const std::string& below);
+void clear_live();
+bool live();  // whether anyone is looking
 
 std::string duration(double seconds);  // 1:05, 2:03:04
 std::string bits(double bits);         // 12.3 Mbit

@@ -16,8 +16,9 @@ struct BEER {
   static constexpr std::string_view name = "beer";
   static constexpr std::string_view paper = "Zhao et al. 2022, Algorithm 1";
   static constexpr auto parameters() {
-    return std::array{Parameter<BEER>{"eta", &BEER::eta, positive, "step size"},
-                      Parameter<BEER>{"gamma", &BEER::gamma, up_to_one, "mixing step size"}};
+    return std::array{
+        Parameter<BEER>{"eta", &BEER::eta, positive, "step size", {1e-4, 10}},
+        Parameter<BEER>{"gamma", &BEER::gamma, up_to_one, "mixing step size", {0.03, 1}}};
   }
   static constexpr auto flags() {
     return std::array{

@@ -15,8 +15,8 @@ struct ChocoSGD {
   static constexpr std::string_view paper = "Koloskova, Stich, Jaggi 2019, Algorithm 2";
   static constexpr auto parameters() {
     return std::array{
-        Parameter<ChocoSGD>{"eta", &ChocoSGD::eta, positive, "gradient step size"},
-        Parameter<ChocoSGD>{"gamma", &ChocoSGD::gamma, up_to_one, "gossip step size"}};
+        Parameter<ChocoSGD>{"eta", &ChocoSGD::eta, positive, "gradient step size", {1e-4, 10}},
+        Parameter<ChocoSGD>{"gamma", &ChocoSGD::gamma, up_to_one, "gossip step size", {0.03, 1}}};
   }
   static constexpr auto flags() {
     return std::array{

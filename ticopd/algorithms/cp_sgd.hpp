@@ -17,9 +17,13 @@ struct CpSGD {
   static constexpr std::string_view paper = "Xie et al. 2024, after Yi et al. 2022";
   static constexpr auto parameters() {
     return std::array{
-        Parameter<CpSGD>{"eta", &CpSGD::eta, positive, "step size"},
-        Parameter<CpSGD>{"gamma", &CpSGD::gamma, positive, "penalty on disagreement"},
-        Parameter<CpSGD>{"omega", &CpSGD::omega, positive, "weight of the dual"},
+        Parameter<CpSGD>{"eta", &CpSGD::eta, positive, "step size", {1e-3, 10}},
+        Parameter<CpSGD>{"gamma", &CpSGD::gamma, positive, "penalty on disagreement",
+                         {0.03, 1, [](auto& p, double L) { return 1 / (p.eta(1) * L); }}},
+        Parameter<CpSGD>{"omega", &CpSGD::omega, positive, "weight of the dual",
+                         {0.03, 1, [](auto& p, double) {
+                           return std::sqrt(p.gamma(1) / p.eta(1));  // eta omega^2 of order gamma
+                         }}},
         Parameter<CpSGD>{"alpha_x", &CpSGD::alpha_x, up_to_one, "gain of the memory x^c"}};
   }
   static constexpr auto flags() {

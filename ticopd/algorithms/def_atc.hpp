@@ -16,9 +16,9 @@ struct DefATC {
   static constexpr std::string_view paper = "Nassif et al. 2024, DEF-ATC";
   static constexpr auto parameters() {
     return std::array{
-        Parameter<DefATC>{"mu", &DefATC::mu, positive, "step size"},
+        Parameter<DefATC>{"mu", &DefATC::mu, positive, "step size", {1e-4, 10}},
         Parameter<DefATC>{"zeta", &DefATC::zeta, up_to_one, "damping of the differential"},
-        Parameter<DefATC>{"gamma", &DefATC::gamma, up_to_one, "mixing step size"}};
+        Parameter<DefATC>{"gamma", &DefATC::gamma, up_to_one, "mixing step size", {0.03, 1}}};
   }
 
   template <class T>

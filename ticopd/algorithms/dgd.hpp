@@ -14,7 +14,7 @@ struct DGD {
   static constexpr std::string_view paper = "Nedic, Ozdaglar 2009, equation (3)";
   static constexpr bool uncompressed = true;
   static constexpr auto parameters() {
-    return std::array{Parameter<DGD>{"eta", &DGD::eta, positive, "step size"}};
+    return std::array{Parameter<DGD>{"eta", &DGD::eta, positive, "step size", {1e-4, 10}}};
   }
 
   template <class T>

@@ -15,7 +15,8 @@ struct DgdQuantized {
   static constexpr std::string_view name = "dgd_quantized";
   static constexpr std::string_view paper = "Liu, Yau, Wai 2025, direct quantisation";
   static constexpr auto parameters() {
-    return std::array{Parameter<DgdQuantized>{"eta", &DgdQuantized::eta, positive, "step size"}};
+    return std::array{
+        Parameter<DgdQuantized>{"eta", &DgdQuantized::eta, positive, "step size", {1e-5, 10}}};
   }
   static constexpr auto flags() {
     return std::array{Flag<DgdQuantized>{"quantize_self", &DgdQuantized::quantize_self,

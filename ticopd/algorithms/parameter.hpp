@@ -65,6 +65,15 @@ inline constexpr Range positive{0, std::numeric_limits<double>::infinity(), fals
 inline constexpr Range up_to_one{0, 1, false};
 inline constexpr Range share{0, 1, true};
 
+// Where tuning looks for a parameter: a log range, in units of what `unit` makes of the parameters
+// declared before it and of lambda_max(L). Ratios have ranges that suit every problem; only the
+// first step size depends on how steep the objective is.
+template <class Algorithm>
+struct Search {
+  double low = 0, high = 0;  // none: tuning keeps the parameter as it is
+  double (*unit)(const Algorithm& before, double lambda_max) = nullptr;
+};
+
 // How a parameter is declared, once, in its algorithm's header: this feeds the config reader, the
 // list command, tuning and the docs. The default lives in the member's initializer; unset means
 // required, unless `derived` says from what it follows.
@@ -74,6 +83,7 @@ struct Parameter {
   Schedule Algorithm::* member;
   Range range;
   std::string_view help;
+  Search<Algorithm> search = {};
   std::string_view derived = "";
 };
 

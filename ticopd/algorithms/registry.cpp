@@ -34,14 +34,29 @@ constexpr auto flags_of() {
     return std::array<Flag<A>, 0>{};
 }
 
+// The unit of a search range for callers that know parameters by name.
+template <class A>
+decltype(ParameterInfo::unit) unit_of(const Parameter<A>& parameter) {
+  const auto unit = parameter.search.unit;
+  if (!unit) return [](const auto&, double) { return 1.0; };
+  return [unit](const std::map<std::string, double>& before, double lambda_max) {
+    A params;
+    for (const auto& p : A::parameters())
+      if (const auto given = before.find(std::string(p.name)); given != before.end())
+        params.*p.member = given->second;
+    return unit(params, lambda_max);
+  };
+}
+
 template <class A>
 AlgorithmInfo describe() {
   AlgorithmInfo info{A::name, A::paper, requires { A::uncompressed; }, {}, {}};
   const A defaults;
   for (const auto& p : A::parameters()) {
     const Schedule& s = defaults.*p.member;
-    info.parameters.push_back(
-        {p.name, p.help, p.derived, p.range, !s.is_set() && p.derived.empty(), s(1)});
+    info.parameters.push_back({p.name, p.help, p.derived, p.range,
+                               !s.is_set() && p.derived.empty(), s(1), p.search.low, p.search.high,
+                               unit_of(p)});
   }
   for (const auto& f : flags_of<A>()) info.flags.push_back({f.name, f.help, defaults.*f.member});
   return info;

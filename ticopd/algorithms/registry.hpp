@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -24,6 +25,10 @@ struct ParameterInfo {
   Range range;
   bool required;
   double value;  // the default, where there is one
+
+  // Where tuning looks, in units of what `unit` makes of the parameters before it; high = 0: nowhere.
+  double search_low = 0, search_high = 0;
+  std::function<double(const std::map<std::string, double>& before, double lambda_max)> unit = {};
 };
 
 struct FlagInfo {

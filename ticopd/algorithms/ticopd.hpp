@@ -18,10 +18,12 @@ struct TiCoPD {
   static constexpr std::string_view paper = "Liu, Yau, Wai 2025, Algorithm 1";
   static constexpr auto parameters() {
     return std::array{
-        Parameter<TiCoPD>{"alpha", &TiCoPD::alpha, positive, "primal step size"},
-        Parameter<TiCoPD>{"theta", &TiCoPD::theta, positive, "penalty on disagreement"},
-        Parameter<TiCoPD>{"eta", &TiCoPD::eta, positive, "dual step size"},
-        Parameter<TiCoPD>{"beta", &TiCoPD::beta, share, "weight of x against its surrogate",
+        Parameter<TiCoPD>{"alpha", &TiCoPD::alpha, positive, "primal step size", {1e-3, 10}},
+        Parameter<TiCoPD>{"theta", &TiCoPD::theta, positive, "penalty on disagreement",
+                          {0.03, 1, [](auto& p, double L) { return 1 / (p.alpha(1) * L); }}},
+        Parameter<TiCoPD>{"eta", &TiCoPD::eta, positive, "dual step size",
+                          {1e-3, 1, [](auto& p, double) { return p.theta(1); }}},
+        Parameter<TiCoPD>{"beta", &TiCoPD::beta, share, "weight of x against its surrogate", {},
                           "1 - alpha theta lambda_max(L)"},
         Parameter<TiCoPD>{"gamma", &TiCoPD::gamma, up_to_one, "gain of the surrogate"}};
   }

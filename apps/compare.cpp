@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.hpp"
+#include "ticopd/data/file.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/study.hpp"
+#include "ticopd/report/report.hpp"
+
+namespace ticopd::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// [report] targets = { accuracy_min = 0.9 }
+json read_targets(const Study& study) {
+  json targets = json::array();
+  const json given = study.shared.value("/report/targets"_json_pointer, json::object());
+  for (const auto& [metric, value] : given.items()) {
+    require_metric("report.targets", metric);
+    if (!value.is_number())
+      throw ConfigError(
+          fmt::format("report.targets.{} = {}: allowed is a number", metric, value.dump()));
+    targets.push_back({{"metric", metric}, {"value", value}});
+  }
+  return targets;
+}
+
+// Everything that can be refused is refused before the first run begins.
+void check_all(const Study& study, const RunFlags& flags) {
+  for (const Study::Run& run : study.runs) try {
+      for (const std::string& warning : check(run.config))
+        if (!flags.quiet) fmt::print(stderr, "{}: warning: {}\n", run.label, warning);
+    } catch (const ConfigError& e) {
+      throw ConfigError(fmt::format("{}: {}", run.label, e.what()));
+    }
+}
+
+void claim_folder(const fs::path& out, const RunFlags& flags, const json& comparison) {
+  std::error_code error;
+  if (fs::exists(out, error) && !fs::is_empty(out, error)) {
+    if (!flags.resume)
+      throw UsageError(fmt::format(
+          "--out {}: is not empty; give a new folder, or --resume to go on with the comparison "
+          "in it",
+          out.string()));
+    if (!fs::exists(out / "compare.json", error))
+      throw UsageError(
+          fmt::format("--resume: {} holds files, but no comparison of ticopd", out.string()));
+  }
+  fs::create_directories(out, error);
+  if (error)
+    throw DiskError(fmt::format("{}: cannot be created: {}", out.string(), error.message()));
+  write_atomically(out / "compare.json", comparison.dump(2) + "\n");
+}
+
+// One run; its line stays on the screen.
+void run_one(const Study::Run& run, const fs::path& out, const RunFlags& flags, Overall& overall) {
+  const auto rounds = run.config.get<std::uint32_t>("iterations");
+  Progress progress(run.label, rounds, flags.quiet, &overall);
+  RunOptions options = watched_by(progress, flags);
+  options.prepare.say = [&, say = options.prepare.say](const std::string& text) {
+    if (!text.starts_with("warning: ")) say(text);  // said when all were checked
+  };
+  options.out = out / run.folder;
+  options.resume = fs::exists(options.out);
+  std::string outcome;
+  try {
+    const json summary = run_experiment(run.config, options);
+    if (summary["status"] == "interrupted") throw Interrupted("");
+    outcome = fmt::format("finished, {} in all", duration(summary["seconds"]["total"]));
+  } catch (const Diverged& e) {
+    outcome = e.what();
+  }
+  overall.ended(rounds, progress.last().has_value());
+  progress.clear();
+  if (!flags.quiet) fmt::print(stderr, "  {}: {}\n", run.label, outcome);
+}
+
+std::string command_line(const std::vector<fs::path>& files, const RunFlags& flags) {
+  std::string command = "ticopd compare";
+  for (const fs::path& file : files) command += " " + file.string();
+  for (const std::string& set : flags.set) command += fmt::format(" --set '{}'", set);
+  return command;
+}
+
+int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
+  refuse_missing_device(flags);
+  if (flags.resume && flags.out.empty())
+    throw UsageError("--resume needs --out DIR, the folder of the comparison to go on with");
+  const Study study = read_study(files, flags.set);
+  json comparison = {{"title", study.shared.value("/report/title"_json_pointer, study.name)},
+                     {"command", command_line(files, flags)},
+                     {"targets", read_targets(study)},
+                     {"runs", json::array()}};
+  double rounds = 0;
+  for (const Study::Run& run : study.runs) {
+    comparison["runs"].push_back({{"label", run.label}, {"folder", run.folder}});
+    rounds += run.config.get<double>("iterations");
+  }
+  check_all(study, flags);
+  const fs::path out = flags.out.empty() ? default_folder(study.name) : flags.out;
+  claim_folder(out, flags, comparison);
+  Overall overall(study.runs.size(), rounds);
+  try {
+    for (const Study::Run& run : study.runs) run_one(run, out, flags, overall);
+  } catch (const Interrupted&) {
+    throw Interrupted(fmt::format("interrupted; all is saved, go on with: {} --resume --out {}",
+                                  command_line(files, flags), out.string()));
+  }
+
+  Collection all = read_folders(std::vector<std::string>{out.string()});
+  if (all.options.targets.empty()) all.options.targets = default_targets(all.runs);
+  all.options.bits =
+      "bits_" + study.shared.value("/report/bits"_json_pointer, std::string("payload"));
+  const Written written = write_report(out, all.runs, all.options);
+  if (flags.json)
+    fmt::print(
+        "{}\n",
+        report_json(all.runs, all.options).dump(2, ' ', false, json::error_handler_t::replace));
+  else
+    fmt::print("\n{}\n{}: {}\n", summary_table(all.runs, all.options, 80),
+               written.files.empty() ? "folder" : "report",
+               (written.files.empty() ? out : written.files.back()).string());
+  for (const std::string& text : written.missing) fmt::print(stderr, "missing: {}\n", text);
+  const bool any = std::ranges::any_of(all.runs, [](auto& r) { return r.status() == "finished"; });
+  if (!any) throw Diverged("diverged: every run");
+  return 0;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("compare", "Several runs, one folder, one report");
+  auto files = std::make_shared<std::vector<fs::path>>();
+  auto flags = std::make_shared<RunFlags>();
+  command
+      ->add_option("FILE", *files,
+                   "TOML files: tables that all runs share, and [[run]] entries with a label that "
+                   "override them; a file without [[run]] is one run")
+      ->required();
+  add_run_flags(*command, *flags);
+  command->footer(
+      "The folder gets a sub-folder for each run, summary.csv, figure.svg, .pdf and .png, and\n"
+      "report.html.\n"
+      "Examples:\n"
+      "  ticopd compare experiments/paper_figure.toml --out runs/figure\n"
+      "  ticopd compare experiments/paper_figure.toml --out runs/figure --resume   (after Ctrl-C)\n"
+      "  ticopd compare experiments/paper_figure.toml --set iterations=200\n"
+      "How such a file looks: docs/configuration.md");
+  command->callback([=, &action] { action = [=] { return compare(*files, *flags); }; });
+}
+
+}  // namespace ticopd::app

@@ -1,0 +1,90 @@
+#include "ticopd/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct ReportFlags {
+  std::vector<std::string> folders;
+  fs::path out;
+  std::string title;
+  std::vector<std::string> targets;
+  std::string bits = "payload";
+  bool json = false;
+};
+
+int report(const ReportFlags& flags) {
+  std::vector<Target> targets;  // read first: a misspelt metric costs no waiting
+  for (const std::string& text : flags.targets) targets.push_back(parse_target(text));
+  Collection all = read_folders(flags.folders);
+  ReportOptions& options = all.options;
+  // One folder gets its own report; several get a new one.
+  if (!flags.out.empty()) options.folder = flags.out;
+  if (options.folder.empty()) options.folder = default_folder("report");
+  if (!flags.title.empty()) options.title = flags.title;
+  if (options.title.empty())
+    options.title = all.runs.size() == 1 ? all.runs.front().label : "Report";
+  if (!targets.empty()) options.targets = targets;
+  if (options.targets.empty()) options.targets = default_targets(all.runs);
+  options.bits = "bits_" + flags.bits;
+  const Written written = write_report(options.folder, all.runs, options);
+  for (const std::string& text : all.missing) fmt::print(stderr, "left out: {}\n", text);
+  if (flags.json) {
+    fmt::print("{}\n",
+               report_json(all.runs, options).dump(2, ' ', false, json::error_handler_t::replace));
+  } else {
+    fmt::print("{}\n", summary_table(all.runs, options, 80));
+    for (const fs::path& file : written.files) fmt::print("{}\n", file.string());
+  }
+  for (const std::string& text : written.missing) fmt::print(stderr, "missing: {}\n", text);
+  return 0;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("report", "Figures, table and page from the folders of runs");
+  auto flags = std::make_shared<ReportFlags>();
+  command
+      ->add_option("DIR", flags->folders,
+                   "Folders of runs or comparisons; LABEL=DIR gives a run another label")
+      ->required();
+  command
+      ->add_option("--out", flags->out,
+                   "Folder for the report; default: the folder given, or runs/report-TIME for "
+                   "several")
+      ->type_name("DIR");
+  command->add_option("--title", flags->title, "Title of the page")->type_name("TEXT");
+  command
+      ->add_option("--target", flags->targets,
+                   "When did each run reach it? --target accuracy_min=0.9 (repeatable); default: "
+                   "what about half of them reach")
+      ->type_name("METRIC=VALUE")
+      ->expected(1)
+      ->take_all();
+  command
+      ->add_option("--bits", flags->bits,
+                   "The figure's bits: payload (as encoded), paper (the papers' count) or link "
+                   "(times the neighbours)")
+      ->check(CLI::IsMember({"paper", "payload", "link"}))
+      ->type_name("WHICH");
+  command->add_flag("--json", flags->json, "The report's data as JSON on standard output");
+  command->footer(
+      "Writes summary.csv, figure.svg, figure.pdf, figure.png and report.html.\n"
+      "Examples:\n"
+      "  ticopd report runs/paper_figure\n"
+      "  ticopd report runs/eight runs/four --out runs/both --target accuracy_min=0.9\n"
+      "  ticopd report '8 bits=runs/eight' '4 bits=runs/four' --title 'Fewer bits'");
+  command->callback([=, &action] { action = [=] { return report(*flags); }; });
+}
+
+}  // namespace ticopd::app

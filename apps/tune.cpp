@@ -1,0 +1,167 @@
+#include "ticopd/tune/tune.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.hpp"
+#include "ticopd/data/file.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/network/clock.hpp"
+
+namespace ticopd::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct TuneFlags : RunFlags {
+  std::string metric;
+  double runs = 0;
+  double budget_bits = 0;
+  std::uint32_t budget_iterations = 0;
+};
+
+void refuse_if_taken(const fs::path& out, bool resume) {
+  std::error_code error;
+  if (!fs::exists(out, error) || fs::is_empty(out, error)) return;
+  if (!resume)
+    throw UsageError(fmt::format(
+        "--out {}: is not empty; give a new folder, or --resume to go on with the search in it",
+        out.string()));
+}
+
+std::string step_sizes(const StepSizes& values) {
+  std::string text;
+  for (const auto& [name, value] : values)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : "  ", name, value);
+  return text;
+}
+
+// The live line of a search.
+std::function<void(const TuneProgress&)> watch(const std::string& label, const TuneFlags& flags) {
+  if (flags.quiet || !live()) return {};
+  return [label, begin = seconds_now(), first = -1.0](const TuneProgress& p) mutable {
+    if (first < 0) first = p.done;  // what a resumed search knows already takes no time
+    const double share = p.done - first;
+    draw_live(fmt::format("{}  {} trials  {:.0f} %  best {}  ETA at most {}", label, p.trials,
+                          100 * p.done, std::isnan(p.best) ? "-" : fmt::format("{:.5g}", p.best),
+                          share > 0 ? duration((seconds_now() - begin) / share * (1 - p.done))
+                                    : std::string("?")),
+              "");
+  };
+}
+
+Tuned tune_one(const Study::Run& run, const fs::path& out, const TuneFlags& flags) {
+  TuneOptions options;
+  options.prepare = {flags.threads, flags.offline, [&](const std::string& text) {
+                       if (!flags.quiet) fmt::print(stderr, "{}\n", text);
+                     }};
+  options.out = out;
+  options.resume = flags.resume;
+  options.stop = &stop_requested();
+  options.metric = flags.metric;
+  options.runs = flags.runs;
+  options.budget_bits = flags.budget_bits;
+  options.on_progress = watch(run.label, flags);
+  const Tuned tuned = tune(run.config, options);
+  if (options.on_progress) clear_live();
+  return tuned;
+}
+
+std::string command_line(const fs::path& file, const TuneFlags& flags) {
+  std::string command = "ticopd tune " + file.string();
+  for (const std::string& set : flags.set) command += fmt::format(" --set '{}'", set);
+  if (!flags.metric.empty()) command += " --metric " + flags.metric;
+  if (flags.runs > 0) command += fmt::format(" --runs {}", flags.runs);
+  if (flags.budget_bits > 0) command += fmt::format(" --budget-bits {}", flags.budget_bits);
+  if (flags.budget_iterations > 0)
+    command += fmt::format(" --budget-iterations {}", flags.budget_iterations);
+  return command;
+}
+
+int tune_file(const fs::path& file, TuneFlags flags) {
+  refuse_missing_device(flags);
+  if (flags.resume && flags.out.empty())
+    throw UsageError("--resume needs --out DIR, the folder of the search to go on with");
+  if (flags.budget_bits > 0 && flags.budget_iterations > 0)
+    throw UsageError("--budget-bits and --budget-iterations: one of them says when a run ends");
+  std::vector<std::string> set = flags.set;
+  if (flags.budget_iterations > 0)
+    set.push_back(fmt::format("iterations={}", flags.budget_iterations));
+  const Study study = read_study(std::span(&file, 1), set);
+  const fs::path out = flags.out.empty() ? default_folder("tune-" + study.name) : flags.out;
+  refuse_if_taken(out, flags.resume);
+  std::vector<Tuned> found;
+  json rows = json::array();
+  for (const Study::Run& run : study.runs) {
+    const fs::path folder = study.runs.size() == 1 ? out : out / run.folder;
+    found.push_back(tune_one(run, folder, flags));
+    const Tuned& t = found.back();
+    if (!t.finished)
+      throw Interrupted(fmt::format("interrupted; all is saved, go on with: {} --resume --out {}",
+                                    command_line(file, flags), out.string()));
+    if (const std::string missing = draw_search(folder, t); !missing.empty())
+      fmt::print(stderr, "missing: {}\n", missing);
+    if (!flags.json)
+      fmt::print("{}: {}\n  {} {:.6g} after {} rounds; {} trials, {} diverged, cost {:.1f} runs\n",
+                 run.label, step_sizes(t.values), t.metric, t.value, t.rounds, t.trials, t.lost,
+                 t.cost);
+    std::fflush(stdout);  // hours may pass until the next one
+    rows.push_back({{"label", run.label},
+                    {"step_sizes", t.values},
+                    {"metric", t.metric},
+                    {"value", t.value},
+                    {"iterations", t.rounds},
+                    {"trials", t.trials},
+                    {"diverged", t.lost},
+                    {"cost", t.cost},
+                    {"folder", folder.string()}});
+  }
+  write_atomically(out / "tuned.toml", tuned_toml(study, found));
+  if (flags.json)
+    fmt::print("{}\n", rows.dump(2));
+  else
+    fmt::print("written: {}\n", (out / "tuned.toml").string());
+  return 0;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("tune", "Find step sizes, by successive halving");
+  auto file = std::make_shared<fs::path>();
+  auto flags = std::make_shared<TuneFlags>();
+  command->add_option("FILE", *file, "An experiment, or a comparison: then each of its runs")
+      ->required();
+  add_run_flags(*command, *flags);
+  command
+      ->add_option("--metric", flags->metric,
+                   "What is to be best at the end, a column of metrics.csv; default loss_max, the "
+                   "worst agent's loss")
+      ->type_name("METRIC");
+  command->add_option("--runs", flags->runs, "Cost of the search, in full runs; default 40")
+      ->check(CLI::Range(2, 1'000'000));
+  command
+      ->add_option("--budget-bits", flags->budget_bits,
+                   "A full run ends when each agent has sent so many bits: fair between codecs")
+      ->check(CLI::PositiveNumber)
+      ->type_name("BITS");
+  command
+      ->add_option("--budget-iterations", flags->budget_iterations,
+                   "A full run ends after so many rounds; default: the file's iterations")
+      ->check(CLI::PositiveNumber)
+      ->type_name("ROUNDS");
+  command->footer(
+      "The folder gets tuned.toml, trials.csv and a picture of the search. Ranges are those of\n"
+      "the algorithm; [tune.search] gives others: alpha = [0.01, 1], or alpha = 0.1 to keep it.\n"
+      "Examples:\n"
+      "  ticopd tune experiments/mnist_ring10.toml --set problem.max_samples=2000 --runs 20\n"
+      "  ticopd tune experiments/mnist_ring10.toml --set codec.bits=4 --budget-bits 5e8\n"
+      "  ticopd tune my.toml --metric accuracy_min --out runs/tune    (Ctrl-C; then --resume)");
+  command->callback([=, &action] { action = [=] { return tune_file(*file, *flags); }; });
+}
+
+}  // namespace ticopd::app

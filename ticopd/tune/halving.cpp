@@ -1,0 +1,153 @@
+#include "ticopd/tune/halving.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ticopd {
+namespace {
+
+constexpr std::size_t keep_one_in = 4;
+constexpr double rungs[] = {1.0 / 16, 1.0 / 4, 1};
+constexpr double share = 0.4;        // of the cost goes to halving, the rest to full runs
+constexpr std::size_t smallest = 6;  // trials worth a bracket
+
+std::size_t survivors(std::size_t trials) {
+  return (trials + keep_one_in - 1) / keep_one_in;
+}
+
+// Full runs that a bracket costs: survivors go on, they do not start again.
+double cost_of(std::size_t trials) {
+  double cost = static_cast<double>(trials) * rungs[0];
+  for (std::size_t i = 1; i < std::size(rungs); ++i) {
+    trials = survivors(trials);
+    cost += static_cast<double>(trials) * (rungs[i] - rungs[i - 1]);
+  }
+  return cost;
+}
+
+// The most trials of a bracket that costs no more than this; as many as the space can use.
+std::size_t affordable(double cost, std::size_t dimensions) {
+  std::size_t count = 32 * dimensions * dimensions;
+  while (count > smallest && cost_of(count) > cost) --count;
+  return count;
+}
+
+// The additive recurrence with the generalised golden ratio (Roberts 2018): any beginning of the
+// sequence is spread evenly, so the number of points need not be known.
+std::vector<double> spread(std::uint64_t k, std::uint64_t seed, std::size_t dimensions) {
+  double ratio = 2;
+  for (int i = 0; i < 40; ++i)
+    ratio = std::pow(1 + ratio, 1.0 / static_cast<double>(dimensions + 1));
+  std::vector<double> u(dimensions);
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    const double step = std::pow(1 / ratio, static_cast<double>(i + 1));
+    const double start = 0.5 + 0.6180339887498949 * static_cast<double>(seed % 4096);
+    u[i] = std::fmod(start + step * static_cast<double>(k), 1.0);
+  }
+  return u;
+}
+
+bool better(const Trial* a, const Trial* b) {
+  if (a->score != b->score) return a->score < b->score;
+  return a->id < b->id;
+}
+
+}  // namespace
+
+Halving::Halving(Plan plan, Allows allows, Advance advance)
+    : plan_(plan), allows_(std::move(allows)), advance_(std::move(advance)) {}
+
+std::vector<Trial*> Halving::draw(std::size_t count, double shift) {
+  std::vector<Trial*> drawn;
+  // Where the algorithm refuses nearly everything, fewer points will do.
+  for (std::size_t tries = 0; drawn.size() < count && tries < 50 * count; ++tries) {
+    std::vector<double> point = spread(drawn_++, plan_.seed, plan_.dimensions);
+    for (double& p : point) p += shift;
+    if (allows_(point)) drawn.push_back(add(std::move(point)));
+  }
+  return drawn;
+}
+
+bool Halving::advance(std::vector<Trial*>& trials, std::uint32_t rounds) {
+  const Spent spent = advance_(trials, rounds);
+  spent_ += spent.rounds;
+  stopped_ = !spent.go_on;
+  std::ranges::sort(trials, better);
+  return !stopped_;
+}
+
+void Halving::bracket(std::size_t count, double shift) {
+  std::vector<Trial*> alive = draw(count, shift);
+  ++brackets_;
+  std::uint32_t before = 0;
+  for (const double rung : rungs) {
+    const auto rounds = static_cast<std::uint32_t>(std::ceil(rung * plan_.rounds));
+    if (rounds == before) continue;  // so few rounds that two rungs are one
+    if (before > 0) alive.resize(survivors(alive.size()));
+    before = rounds;
+    std::erase_if(alive, [](const Trial* t) { return t->rounds > 0 && std::isinf(t->score); });
+    if (alive.empty() || !advance(alive, rounds)) return;
+  }
+  if (!std::isinf(alive.front()->score) && (!best_ || better(alive.front(), best_)))
+    best_ = alive.front();
+}
+
+// Short runs like longer steps than long runs do, so the last digits are found by full runs alone:
+// a compass search, first along the axes, then between them (stability often ends at an edge that
+// runs askew), with half the radius where neither finds anything better.
+void Halving::refine() {
+  double radius = 0.12;
+  for (bool between = false; !stopped_ && left() >= 1 && radius > 1e-3;) {
+    const Trial* before = best_;
+    std::vector<Trial*> star = around(*best_, radius, between);
+    star.resize(std::min(star.size(), static_cast<std::size_t>(left() + 1e-9)));
+    ++brackets_;
+    if (!star.empty() && !advance(star, plan_.rounds)) return;
+    if (!star.empty() && better(star.front(), best_)) best_ = star.front();
+    if (best_ == before && between) radius /= 2;
+    between = best_ == before && !between;
+  }
+}
+
+std::vector<Trial*> Halving::around(const Trial& centre, double radius, bool between) {
+  std::vector<Trial*> star;
+  for (std::size_t i = 0; i < plan_.dimensions; ++i)
+    for (const double side : {-radius, radius}) {
+      std::vector<double> point = centre.point;
+      for (std::size_t k = 0; k < point.size(); ++k) {
+        if (between) point[k] += k == i && i > 0 ? -side : side;
+        if (!between && k == i) point[k] += side;
+      }
+      if (allows_(point) && !tried(point, radius / 10)) star.push_back(add(std::move(point)));
+    }
+  return star;
+}
+
+// Whether the outcome of a full run is known about there: a point that was moved back to the edge
+// of what is allowed comes again and again.
+bool Halving::tried(std::span<const double> point, double close) const {
+  return std::ranges::any_of(trials_, [&](const auto& t) {
+    if (t->rounds < plan_.rounds && !(t->rounds > 0 && std::isinf(t->score))) return false;
+    double distance = 0;
+    for (std::size_t i = 0; i < point.size(); ++i)
+      distance = std::max(distance, std::abs(t->point[i] - point[i]));
+    return distance < close;
+  });
+}
+
+Trial* Halving::add(std::vector<double> point) {
+  trials_.push_back(
+      std::make_unique<Trial>(Trial{trials_.size(), brackets_, std::move(point), 0, INFINITY}));
+  return trials_.back().get();
+}
+
+const Trial* Halving::search() {
+  bracket(affordable(share * plan_.runs, plan_.dimensions), 0);
+  // Nothing survived: every step was too long.
+  for (int shift = 1; shift <= 3 && !best_ && !stopped_ && cost_of(smallest) <= left(); ++shift)
+    bracket(affordable(left() / 2, plan_.dimensions), -shift);
+  if (best_) refine();
+  return stopped_ ? nullptr : best_;
+}
+
+}  // namespace ticopd

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ticopd {
+
+// A point that is tried, for more and more rounds as long as it does well.
+struct Trial {
+  std::size_t id = 0;
+  std::size_t bracket = 0;
+  std::vector<double> point;
+  std::uint32_t rounds = 0;  // made so far
+  double score = 0;          // after them; lower is better, infinite: lost for good
+};
+
+// Successive halving (Jamieson and Talwalkar 2016): many points, spread evenly, for a sixteenth of
+// the rounds; the best quarter of them for a quarter; the best quarter of those to the end. Then a
+// compass search around the best with full runs, so that the answer gets finer than any grid of the
+// same cost. Everything is a function of the seed and the scores.
+class Halving {
+ public:
+  struct Plan {
+    std::size_t dimensions = 1;
+    std::uint64_t seed = 1;
+    std::uint32_t rounds = 1000;  // of a full run
+    double runs = 40;             // the cost of the whole search, in full runs
+  };
+  // Whether a point may be tried at all; it may be moved to the edge of what is allowed.
+  using Allows = std::function<bool(std::span<double> point)>;
+  // Takes the trials on to `rounds` and sets their score and rounds, in any order. Returns the
+  // rounds spent, fewer where a trial was lost early. False in `go_on`: stopped from outside.
+  struct Spent {
+    double rounds = 0;
+    bool go_on = true;
+  };
+  using Advance = std::function<Spent(std::span<Trial*> trials, std::uint32_t rounds)>;
+
+  Halving(Plan plan, Allows allows, Advance advance);
+
+  // The best of those that went to the end; null if stopped, or if every trial was lost.
+  const Trial* search();
+
+  bool stopped() const { return stopped_; }
+  double cost() const { return spent_ / plan_.rounds; }  // in full runs
+
+ private:
+  Trial* add(std::vector<double> point);
+  std::vector<Trial*> draw(std::size_t count, double shift);
+  std::vector<Trial*> around(const Trial& centre, double radius, bool between);
+  bool tried(std::span<const double> point, double close) const;
+  bool advance(std::vector<Trial*>& trials, std::uint32_t rounds);  // and sorts them
+  void bracket(std::size_t count, double shift);
+  void refine();
+  double left() const { return plan_.runs - cost(); }
+
+  Plan plan_;
+  Allows allows_;
+  Advance advance_;
+  std::vector<std::unique_ptr<Trial>> trials_;
+  std::size_t brackets_ = 0;
+  std::uint64_t drawn_ = 0;
+  double spent_ = 0;  // rounds
+  bool stopped_ = false;
+  const Trial* best_ = nullptr;
+};
+
+}  // namespace ticopd

@@ -1,0 +1,119 @@
+#include "ticopd/tune/space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "ticopd/algorithms/registry.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/prepare.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+double four_digits(double v) {
+  return std::stod(fmt::format("{:.3e}", v));
+}
+
+bool is_range(const json& v) {
+  return v.is_array() && v.size() == 2 && v[0].is_number() && v[1].is_number();
+}
+
+Axis asked_for(const ParameterInfo& p, const json& range) {
+  const double low = range[0], high = range[1];
+  if (!(low > 0) || !(high > low) || !std::isfinite(high) || high > p.range.high)
+    throw ConfigError(fmt::format(
+        "tune.search.{} = {}: allowed is [low, high] with 0 < low < high{}", p.name, range.dump(),
+        std::isinf(p.range.high) ? "" : fmt::format(" <= {}", p.range.high)));
+  return {std::string(p.name), low, high, true, p.range.high, [](const auto&) { return 1.0; }};
+}
+
+Axis declared(const ParameterInfo& p, double lambda_max) {
+  return {
+      std::string(p.name),
+      p.search_low,
+      p.search_high,
+      false,
+      p.range.high,
+      [unit = p.unit, lambda_max](const StepSizes& before) { return unit(before, lambda_max); }};
+}
+
+// A schedule counts as what it begins with.
+void keep(StepSizes& kept, const std::string& name, const json& value) {
+  if (value.is_number()) kept[name] = value;
+  if (value.is_object() && value.contains("c") && value["c"].is_number()) kept[name] = value["c"];
+}
+
+}  // namespace
+
+Space::Space(const Config& config, const Spectrum& graph) : config_(config), graph_(graph) {
+  json tree = config.tree();
+  json& table = tree["algorithm"];
+  const AlgorithmInfo& info = algorithm_info(table["name"].get<std::string>());
+  const json search = config.has("tune.search") ? tree["tune"]["search"] : json::object();
+  std::vector<std::string_view> names;
+  for (const ParameterInfo& p : info.parameters) names.push_back(p.name);
+  for (const auto& [name, value] : search.items()) {
+    if (std::ranges::find(names, name) == names.end())
+      throw ConfigError(
+          not_allowed("tune.search: parameter of " + std::string(info.name), name, names));
+    if (!is_range(value) && !value.is_number())
+      throw ConfigError(
+          fmt::format("tune.search.{} = {}: allowed is a range [low, high], or one number to keep",
+                      name, value.dump()));
+  }
+  for (const ParameterInfo& p : info.parameters) {
+    const std::string name(p.name);
+    const json asked = search.value(name, json());
+    if (asked.is_number()) table[name] = asked;
+    if (is_range(asked))
+      axes_.push_back(asked_for(p, asked));
+    else if (asked.is_null() && p.required && p.search_high > 0)
+      axes_.push_back(declared(p, graph.laplacian_max));
+    else if (table.contains(name))
+      keep(kept_, name, table[name]);
+  }
+  if (axes_.empty())
+    throw ConfigError(fmt::format("tune.search: nothing to search for; {} has {}", info.name,
+                                  fmt::join(names, ", ")));
+  config_ = Config::from_json(tree, config.folder());
+}
+
+StepSizes Space::at(std::span<const double> point) const {
+  StepSizes all = kept_, values;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    const Axis& a = axes_[i];
+    const double v = a.low * std::pow(a.high / a.low, point[i]) * a.unit(all);
+    all[a.name] = values[a.name] = std::min(four_digits(v), a.max);
+  }
+  return values;
+}
+
+bool Space::admit(std::span<double> point) const {
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    const Axis& a = axes_[i];
+    // The best is often the most that is allowed, and inner points alone would never try that.
+    const double top = std::log(a.max / a.low) / std::log(a.high / a.low);
+    point[i] = std::min(point[i], a.closed ? std::min(1.0, top) : top);
+    if (a.closed) point[i] = std::max(point[i], 0.0);
+  }
+  try {
+    Warnings ignored;
+    configured_algorithm<float>(with(at(point)), graph_, ignored);
+    return true;
+  } catch (const ConfigError&) {
+    return false;
+  }
+}
+
+Config Space::with(const StepSizes& values) const {
+  json tree = config_.tree();
+  for (const auto& [name, value] : values) tree["algorithm"][name] = value;
+  return Config::from_json(tree, config_.folder());
+}
+
+}  // namespace ticopd

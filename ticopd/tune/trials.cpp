@@ -1,0 +1,103 @@
+#include "ticopd/tune/trials.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "ticopd/data/file.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/network/clock.hpp"
+
+namespace ticopd {
+namespace {
+
+std::string number(double v) {
+  return std::isnan(v) ? "nan" : fmt::format("{}", v);
+}
+
+}  // namespace
+
+TrialLog::TrialLog(std::filesystem::path file, std::vector<std::string> axes, std::string metric)
+    : file_(std::move(file)), axes_(std::move(axes)), metric_(std::move(metric)) {}
+
+std::string TrialLog::header() const {
+  return fmt::format("bracket,trial,iterations,spent,{},{},bits_payload,status",
+                     fmt::join(axes_, ","), metric_);
+}
+
+void TrialLog::load() {
+  if (!std::filesystem::exists(file_)) return;
+  std::istringstream in(read_file(file_));
+  std::string line;
+  std::getline(in, line);
+  if (line != header())
+    throw FormatError(fmt::format("{}:1: expected the header {}", file_.string(), header()));
+  for (std::size_t at = 2; std::getline(in, line); ++at) {
+    const auto damaged = [&] {
+      return FormatError(fmt::format("{}:{}: is not a trial of this search", file_.string(), at));
+    };
+    std::vector<double> cells;
+    std::istringstream parts(line.substr(0, line.rfind(',')));
+    for (std::string cell; std::getline(parts, cell, ',');) {
+      double v = 0;
+      const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), v);
+      if (error != std::errc() || end != cell.data() + cell.size()) throw damaged();
+      cells.push_back(v);
+    }
+    if (cells.size() != 6 + axes_.size()) throw damaged();
+    TrialResult r{.trial = static_cast<std::size_t>(cells[1]),
+                  .bracket = static_cast<std::size_t>(cells[0]),
+                  .rounds = static_cast<std::uint32_t>(cells[2]),
+                  .spent = static_cast<std::uint32_t>(cells[3]),
+                  .values = {},
+                  .metric = cells[4 + axes_.size()],
+                  .bits_payload = cells[5 + axes_.size()]};
+    for (std::size_t i = 0; i < axes_.size(); ++i) r.values[axes_[i]] = cells[4 + i];
+    by_trial_[{r.rounds, r.trial}] = std::move(r);
+  }
+}
+
+std::optional<TrialResult> TrialLog::find(std::size_t trial, std::uint32_t rounds) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_trial_.find({rounds, trial});
+  if (found == by_trial_.end()) return std::nullopt;
+  return found->second;
+}
+
+void TrialLog::add(TrialResult result) {
+  {
+    const std::lock_guard lock(mutex_);
+    const std::pair key{result.rounds, result.trial};
+    by_trial_[key] = std::move(result);
+    if (seconds_now() - published_at_ < 1) return;
+    published_at_ = seconds_now();
+  }
+  publish();
+}
+
+std::vector<TrialResult> TrialLog::results() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<TrialResult> all;
+  for (const auto& [key, result] : by_trial_) all.push_back(result);
+  std::ranges::stable_sort(all, {}, &TrialResult::bracket);
+  return all;
+}
+
+void TrialLog::publish() const {
+  static std::mutex writing;  // one whole file after the other
+  const std::lock_guard lock(writing);
+  std::string text = header() + "\n";
+  for (const TrialResult& r : results()) {
+    text += fmt::format("{},{},{},{},", r.bracket, r.trial, r.rounds, r.spent);
+    for (const std::string& axis : axes_) text += number(r.values.at(axis)) + ",";
+    text += fmt::format("{},{},{}\n", number(r.metric), number(r.bits_payload),
+                        std::isnan(r.metric) ? "diverged" : "finished");
+  }
+  write_atomically(file_, text);
+}
+
+}  // namespace ticopd

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ticopd/tune/halving.hpp"
+#include "ticopd/tune/space.hpp"
+
+namespace ticopd {
+
+// One line of trials.csv: a trial after some rounds.
+struct TrialResult {
+  std::size_t trial = 0, bracket = 0;
+  std::uint32_t rounds = 0;  // meant to be made
+  std::uint32_t spent = 0;   // made for this line: fewer where the trial diverged
+  StepSizes values;
+  double metric = 0;  // as measured; nan where it diverged
+  double bits_payload = 0;
+};
+
+// trials.csv: what was tried, in the order of the search, however many cores took part. It is also
+// the memory of a search that is stopped: the search is a pure function of its seed and these
+// lines, so it is played again from them and goes on where they end.
+class TrialLog {
+ public:
+  TrialLog(std::filesystem::path file, std::vector<std::string> axes, std::string metric);
+
+  void load();  // FormatError naming the line
+  std::optional<TrialResult> find(std::size_t trial, std::uint32_t rounds) const;
+  void add(TrialResult result);  // from any thread
+  void publish() const;
+
+  std::vector<TrialResult> results() const;  // by order of the search
+
+ private:
+  std::string header() const;
+
+  std::filesystem::path file_;
+  std::vector<std::string> axes_;
+  std::string metric_;
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::uint32_t, std::size_t>, TrialResult> by_trial_;  // rounds, trial
+  double published_at_ = 0;
+};
+
+}  // namespace ticopd

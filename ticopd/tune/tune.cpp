@@ -1,0 +1,267 @@
+#include "ticopd/tune/tune.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "ticopd/algorithms/registry.hpp"
+#include "ticopd/data/file.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/folder.hpp"
+#include "ticopd/experiment/machine.hpp"
+#include "ticopd/network/clock.hpp"
+#include "ticopd/report/series.hpp"
+#include "ticopd/tune/trials.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+template <class T>
+class Tuning {
+ public:
+  Tuning(const Config& config, const TuneOptions& options)
+      : options_(options),
+        prepared_(prepare<T>(with_any_steps(config), options.prepare)),
+        space_(config, prepared_.spectrum),
+        metric_(chosen_metric(config, options)),
+        cores_(options.prepare.threads > 0 ? options.prepare.threads : usable_cores()),
+        log_(options.out / "trials.csv", axis_names(), metric_) {
+    plan_.dimensions = space_.axes().size();
+    plan_.seed = config.get<std::uint64_t>(config.has("tune.seed") ? "tune.seed" : "seed");
+    plan_.rounds = options.budget_bits > 0 ? rounds_for_bits() : prepared_.setup.iterations;
+    plan_.runs = options.runs > 0          ? options.runs
+                 : config.has("tune.runs") ? config.get<double>("tune.runs")
+                                           : 40;
+    claim_folder(config);
+  }
+
+  Tuned operator()() {
+    Halving halving(
+        plan_, [&](auto point) { return space_.admit(point); },
+        [&](auto trials, auto rounds) { return advance(trials, rounds); });
+    const Trial* best = halving.search();
+    log_.publish();
+    Tuned tuned;
+    tuned.finished = !halving.stopped();
+    tuned.metric = metric_;
+    tuned.rounds = plan_.rounds;
+    tuned.cost = halving.cost();
+    for (const TrialResult& r : log_.results()) {
+      tuned.trials = std::max(tuned.trials, r.trial + 1);
+      tuned.lost += std::isnan(r.metric);
+    }
+    if (!tuned.finished) return tuned;
+    fs::remove_all(options_.out / "trials");
+    if (!best)
+      throw Diverged(fmt::format("diverged: all {} trials; give [tune.search] lower ranges for {}",
+                                 tuned.trials, fmt::join(axis_names(), ", ")));
+    tuned.values = space_.at(best->point);
+    tuned.value = log_.find(best->id, plan_.rounds)->metric;
+    return tuned;
+  }
+
+ private:
+  // Any step sizes will do to load a problem.
+  static Config with_any_steps(const Config& config) {
+    json tree = config.tree();
+    for (const ParameterInfo& p :
+         algorithm_info(tree["algorithm"]["name"].get<std::string>()).parameters)
+      if (p.required) tree["algorithm"][std::string(p.name)] = std::min(1e-3, p.range.high);
+    tree["network"]["transport"] = "none";  // the same bits, and cores are for trials
+    return Config::from_json(tree, config.folder());
+  }
+
+  static std::string chosen_metric(const Config& config, const TuneOptions& options) {
+    std::string metric = options.metric;
+    if (metric.empty() && config.has("tune.metric"))
+      metric = config.get<std::string>("tune.metric");
+    if (metric.empty()) return "loss_max";
+    require_metric("tune.metric", metric);
+    return metric;
+  }
+
+  std::vector<std::string> axis_names() const {
+    std::vector<std::string> names;
+    for (const Axis& a : space_.axes()) names.push_back(a.name);
+    return names;
+  }
+
+  std::uint32_t rounds_for_bits() const {
+    Setup<T> probe = prepared_.setup;
+    probe.iterations = 1;
+    probe.only_last = true;
+    probe.threads = cores_;
+    const double per_round = solve(prepared_.algorithm, probe).last.bits_payload;
+    const double rounds = std::floor(options_.budget_bits / per_round);
+    if (!(rounds >= 1) || rounds > 0xffffffff)
+      throw ConfigError(
+          fmt::format("--budget-bits {}: one round sends {} bits, allowed are 1 to "
+                      "4294967295 rounds",
+                      options_.budget_bits, per_round));
+    return static_cast<std::uint32_t>(rounds);
+  }
+
+  // The folder belongs to one search: the same config, metric and budget.
+  void claim_folder(const Config& config) {
+    const fs::path file = options_.out / "search.json";
+    json search = {{"config", config.identity()}, {"metric", metric_},  {"rounds", plan_.rounds},
+                   {"runs", plan_.runs},          {"seed", plan_.seed}, {"axes", axis_names()}};
+    for (const std::string& axis : axis_names()) search["config"]["algorithm"].erase(axis);
+    search["ranges"] = json::array();
+    for (const Axis& a : space_.axes()) search["ranges"].push_back({a.low, a.high, a.closed});
+    if (fs::exists(file)) {
+      const json before = json::parse(read_file(file), nullptr, false);
+      if (!before.is_object()) throw FormatError(file.string() + ": is not a search");
+      if (const std::string difference = first_difference(search, before); !difference.empty())
+        throw ConfigError(fmt::format("--resume: {} holds another search: {}",
+                                      options_.out.string(), difference));
+      log_.load();
+      return;
+    }
+    std::error_code error;
+    fs::create_directories(options_.out, error);
+    if (error)
+      throw DiskError(
+          fmt::format("{}: cannot be created: {}", options_.out.string(), error.message()));
+    write_atomically(file, search.dump(2) + "\n");
+  }
+
+  fs::path checkpoint(const Trial& trial) const {
+    return options_.out / "trials" / fmt::format("{}.safetensors", trial.id);
+  }
+
+  Halving::Spent advance(std::span<Trial*> trials, std::uint32_t rounds) {
+    std::vector<Trial*> todo;
+    for (Trial* t : trials)
+      if (!log_.find(t->id, rounds)) todo.push_back(t);
+    if (!todo.empty()) forget_all_but(trials);
+    run_side_by_side(todo, rounds);
+    Halving::Spent spent;
+    for (Trial* t : trials) {
+      const auto result = log_.find(t->id, rounds);
+      if (!result) return {0, false};
+      spent.rounds += result->spent;
+      t->rounds = rounds;
+      const bool lost = !std::isfinite(result->metric);
+      t->score = lost ? INFINITY : (higher_is_better(metric_) ? -1 : 1) * result->metric;
+      if (rounds == plan_.rounds && !lost && !(t->score >= best_score_)) best_score_ = t->score;
+    }
+    rounds_before_ += spent.rounds;
+    return spent;
+  }
+
+  // The states of those that lost are of no use to anyone.
+  void forget_all_but(std::span<Trial*> trials) {
+    fs::create_directories(options_.out / "trials");
+    for (const auto& entry : fs::directory_iterator(options_.out / "trials"))
+      if (std::ranges::none_of(trials,
+                               [&](const Trial* t) { return checkpoint(*t) == entry.path(); }))
+        fs::remove(entry.path());
+  }
+
+  void run_side_by_side(std::span<Trial* const> trials, std::uint32_t rounds) {
+    if (trials.empty()) return;
+    std::atomic<std::size_t> next = 0;
+    rounds_now_ = 0;
+    const int workers = std::min(cores_, static_cast<int>(trials.size()));
+    std::vector<std::exception_ptr> errors(static_cast<std::size_t>(workers));
+    const auto work = [&](std::size_t worker) {
+      try {
+        for (std::size_t i; (i = next++) < trials.size() && !stop_requested();)
+          run(*trials[i], rounds, std::max(1, cores_ / workers));
+      } catch (...) {
+        errors[worker] = std::current_exception();
+        next = trials.size();
+      }
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t w = 1; w < static_cast<std::size_t>(workers); ++w)
+      threads.emplace_back(work, w);
+    work(0);
+    for (std::thread& t : threads) t.join();
+    for (const std::exception_ptr& e : errors)
+      if (e) std::rethrow_exception(e);
+  }
+
+  bool stop_requested() const { return options_.stop && options_.stop->load(); }
+
+  void run(const Trial& trial, std::uint32_t rounds, int threads) {
+    TrialResult result{.trial = trial.id,
+                       .bracket = trial.bracket,
+                       .rounds = rounds,
+                       .spent = rounds - trial.rounds,
+                       .values = space_.at(trial.point),
+                       .metric = NAN,
+                       .bits_payload = NAN};
+    Setup<T> setup = prepared_.setup;
+    setup.iterations = rounds;
+    setup.only_last = true;
+    setup.threads = threads;
+    setup.checkpoint = checkpoint(trial);
+    setup.resume = true;
+    setup.stop = options_.stop;
+    std::uint32_t last_round = trial.rounds;
+    setup.on_round = [&](std::uint32_t round) {
+      last_round = round;
+      rounds_now_.fetch_add(1);
+      report();
+    };
+    Warnings ignored;
+    try {
+      const auto algorithm =
+          configured_algorithm<T>(space_.with(result.values), prepared_.spectrum, ignored);
+      const Solution<T> solution = solve(algorithm, setup);
+      if (!solution.finished) return;  // its state is saved, and the search goes on from there
+      const std::optional<double> measured = value_of(solution.last, metric_);
+      if (!measured)
+        throw ConfigError(
+            fmt::format("tune.metric = \"{}\": this run has no such figure", metric_));
+      result.metric = *measured;
+      result.bits_payload = solution.last.bits_payload;
+    } catch (const Diverged&) {
+      result.spent = std::min(result.spent, last_round + 1 - trial.rounds);
+    }
+    log_.add(std::move(result));
+    ++trials_now_;
+  }
+
+  void report() {
+    if (!options_.on_progress) return;
+    const std::unique_lock lock(reporting_, std::try_to_lock);
+    if (!lock || seconds_now() - reported_at_ < 0.1) return;
+    reported_at_ = seconds_now();
+    const double all = plan_.runs * plan_.rounds;
+    const double best = higher_is_better(metric_) ? -best_score_ : best_score_;
+    options_.on_progress(
+        {std::min(1.0, (rounds_before_ + rounds_now_.load()) / all), trials_now_.load(), best});
+  }
+
+  const TuneOptions& options_;
+  Prepared<T> prepared_;
+  Space space_;
+  std::string metric_;
+  int cores_;
+  TrialLog log_;
+  Halving::Plan plan_;
+  double best_score_ = NAN;
+  double rounds_before_ = 0;
+  std::atomic<double> rounds_now_ = 0;
+  std::atomic<std::size_t> trials_now_ = 0;
+  std::mutex reporting_;
+  double reported_at_ = 0;
+};
+
+}  // namespace
+
+Tuned tune(const Config& config, const TuneOptions& options) {
+  if (config.get<std::string>("precision") == "double") return Tuning<double>(config, options)();
+  return Tuning<float>(config, options)();
+}
+
+}  // namespace ticopd
