@@ -94,6 +94,7 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
   json comparison = {{"title", study.shared.value("/report/title"_json_pointer, study.name)},
                      {"command", command_line(files, flags)},
                      {"targets", read_targets(study)},
+                     {"bits", study.shared.value("/report/bits"_json_pointer, "payload")},
                      {"runs", json::array()}};
   double rounds = 0;
   for (const Study::Run& run : study.runs) {
@@ -113,8 +114,6 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
 
   Collection all = read_folders(std::vector<std::string>{out.string()});
   if (all.options.targets.empty()) all.options.targets = default_targets(all.runs);
-  all.options.bits =
-      "bits_" + study.shared.value("/report/bits"_json_pointer, std::string("payload"));
   const Written written = write_report(out, all.runs, all.options);
   if (flags.json)
     fmt::print(

@@ -5,6 +5,7 @@
 #include "apps/commands.hpp"
 #include "ticopd/data/fetch.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/report/report.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -81,8 +82,10 @@ int demo(const RunFlags& flags) {
       "digit only, and sends messages only to its two neighbours.\n\n",
       data);
   std::vector<std::pair<std::string, Metrics>> rows;
+  std::vector<Series> series;
   for (const Method& method : methods) {
-    std::vector<std::string> set = {"problem.data=\"" + data + "\"", "problem.samples=12000"};
+    std::vector<std::string> set = {"problem.data=\"" + data + "\"", "problem.samples=12000",
+                                    fmt::format("name=\"{}\"", method.label)};
     set.insert(set.end(), flags.set.begin(), flags.set.end());
     const Config config = Config::parse(std::string(problem) + method.toml, ".", set);
     Progress progress(method.label, config.get<std::uint32_t>("iterations"), flags.quiet);
@@ -94,6 +97,7 @@ int demo(const RunFlags& flags) {
       throw Interrupted("interrupted; finished runs are in " + out.string());
     fmt::print("  {:<24} done in {}\n", method.label, duration(summary["seconds"]["total"]));
     rows.emplace_back(method.label, progress.last().value());
+    series.push_back(read_series(options.out));
   }
   fmt::print("\n{:<24} {:>16} {:>16} {:>18}\n", "", "worst accuracy", "consensus error",
              "Mbit sent / agent");
@@ -104,6 +108,14 @@ int demo(const RunFlags& flags) {
       "\nWorst accuracy: of the ten local models, on test images of all ten digits.\n"
       "Results: {}\n",
       out.string());
+  const Written written = write_report(out, series,
+                                       {.title = "Ten agents, one digit each",
+                                        .command = "ticopd demo",
+                                        .targets = default_targets(series),
+                                        .folder = out});
+  for (const fs::path& file : written.files)
+    if (file.extension() == ".html") fmt::print("The curves, in your browser: {}\n", file.string());
+  for (const std::string& text : written.missing) fmt::print("Missing: {}\n", text);
   return 0;
 }
 

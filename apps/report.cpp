@@ -18,7 +18,7 @@ struct ReportFlags {
   fs::path out;
   std::string title;
   std::vector<std::string> targets;
-  std::string bits = "payload";
+  std::string bits;
   bool json = false;
 };
 
@@ -35,7 +35,7 @@ int report(const ReportFlags& flags) {
     options.title = all.runs.size() == 1 ? all.runs.front().label : "Report";
   if (!targets.empty()) options.targets = targets;
   if (options.targets.empty()) options.targets = default_targets(all.runs);
-  options.bits = "bits_" + flags.bits;
+  if (!flags.bits.empty()) options.bits = "bits_" + flags.bits;
   const Written written = write_report(options.folder, all.runs, options);
   for (const std::string& text : all.missing) fmt::print(stderr, "left out: {}\n", text);
   if (flags.json) {
@@ -72,9 +72,10 @@ void add_report(CLI::App& app, Action& action) {
       ->expected(1)
       ->take_all();
   command
-      ->add_option("--bits", flags->bits,
-                   "The figure's bits: payload (as encoded), paper (the papers' count) or link "
-                   "(times the neighbours)")
+      ->add_option(
+          "--bits", flags->bits,
+          "The figure's bits: payload (as encoded, the default), paper (the papers' count) or link "
+          "(times the neighbours)")
       ->check(CLI::IsMember({"paper", "payload", "link"}))
       ->type_name("WHICH");
   command->add_flag("--json", flags->json, "The report's data as JSON on standard output");

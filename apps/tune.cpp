@@ -24,13 +24,21 @@ struct TuneFlags : RunFlags {
   std::uint32_t budget_iterations = 0;
 };
 
-void refuse_if_taken(const fs::path& out, bool resume) {
+void refuse_if_taken(const fs::path& out, const Study& study, bool resume) {
   std::error_code error;
-  if (!fs::exists(out, error) || fs::is_empty(out, error)) return;
+  if (!fs::exists(out, error)) return;
+  if (!fs::is_directory(out, error))
+    throw UsageError(
+        fmt::format("--out {}: is a file; expected a folder that is new or empty", out.string()));
+  if (fs::is_empty(out, error)) return;
   if (!resume)
     throw UsageError(fmt::format(
         "--out {}: is not empty; give a new folder, or --resume to go on with the search in it",
         out.string()));
+  const fs::path first = study.runs.size() == 1 ? out : out / study.runs[0].folder;
+  if (!fs::exists(first / "search.json", error))
+    throw UsageError(
+        fmt::format("--resume: {} holds files, but no search of ticopd", out.string()));
 }
 
 std::string step_sizes(const StepSizes& values) {
@@ -60,7 +68,6 @@ Tuned tune_one(const Study::Run& run, const fs::path& out, const TuneFlags& flag
                        if (!flags.quiet) fmt::print(stderr, "{}\n", text);
                      }};
   options.out = out;
-  options.resume = flags.resume;
   options.stop = &stop_requested();
   options.metric = flags.metric;
   options.runs = flags.runs;
@@ -93,7 +100,7 @@ int tune_file(const fs::path& file, TuneFlags flags) {
     set.push_back(fmt::format("iterations={}", flags.budget_iterations));
   const Study study = read_study(std::span(&file, 1), set);
   const fs::path out = flags.out.empty() ? default_folder("tune-" + study.name) : flags.out;
-  refuse_if_taken(out, flags.resume);
+  refuse_if_taken(out, study, flags.resume);
   std::vector<Tuned> found;
   json rows = json::array();
   for (const Study::Run& run : study.runs) {

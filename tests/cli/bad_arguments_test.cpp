@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         typed("nothing", {}, {"required", "--help"}),
         typed("command", {"rnu", "small.toml"},
-              {"rnu: no such command", "run, list, verify", "did you mean \"run\"?"}),
+              {"rnu: no such command", "run, compare, tune, report, list, verify", "did you mean \"run\"?"}),
         typed("data_command", {"data", "fech", "mnist"},
               {"fech: no such command", "did you mean \"fetch\"?"}),
         typed("data_set", {"data", "fetch", "cifar"}, {"cifar", "mnist"}),

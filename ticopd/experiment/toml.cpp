@@ -1,6 +1,9 @@
 // The one file that knows how TOML is spelt.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #define TOML_EXCEPTIONS 1
@@ -41,41 +44,62 @@ json convert(const toml::node& node, const std::string& name) {
   }
 }
 
-toml::table to_table(const json& object);
-toml::array to_array(const json& list);
-
-// Hands `put` the value as the type that TOML has for it.
-template <class Put>
-void convert_to(const json& value, Put put) {
-  if (value.is_object()) put(to_table(value));
-  if (value.is_array()) put(to_array(value));
-  if (value.is_string()) put(value.get<std::string>());
-  if (value.is_boolean()) put(value.get<bool>());
-  if (value.is_number_integer()) put(value.get<std::int64_t>());
-  if (value.is_number_float()) put(value.get<double>());
-}  // null: TOML has no word for it, so the key is left out
-
-toml::table to_table(const json& object) {
-  toml::table table;
-  for (const auto& [key, value] : object.items())
-    convert_to(value, [&, &k = key](auto&& node) { table.insert(k, std::move(node)); });
-  table.is_inline(object.contains("schedule"));  // a step size reads best on one line
-  return table;
+std::string key_text(const std::string& key) {
+  const auto bare = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; };
+  if (!key.empty() && std::ranges::all_of(key, bare)) return key;
+  return json(key).dump();  // TOML's basic strings are JSON's
 }
 
-toml::array to_array(const json& list) {
-  toml::array array;
-  for (const json& value : list)
-    convert_to(value, [&](auto&& node) { array.push_back(std::move(node)); });
-  return array;
+std::string value_text(const json& value) {
+  if (value.is_number_float()) {
+    const double v = value.get<double>();
+    if (!std::isfinite(v)) return std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
+    const std::string text = fmt::format("{}", v);  // the shortest that reads back as this number
+    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+  }
+  std::vector<std::string> parts;
+  if (value.is_array())
+    for (const json& v : value) parts.push_back(value_text(v));
+  if (value.is_object())
+    for (const auto& [k, v] : value.items()) parts.push_back(key_text(k) + " = " + value_text(v));
+  if (value.is_array()) return fmt::format("[{}]", fmt::join(parts, ", "));
+  if (value.is_object()) return fmt::format("{{ {} }}", fmt::join(parts, ", "));
+  return value.dump();
+}
+
+bool is_table(const json& value) {  // a step size's schedule reads best on one line
+  return value.is_object() && !value.contains("schedule");
+}
+
+bool is_table_list(const json& value) {
+  return value.is_array() && !value.empty() && std::ranges::all_of(value, is_table);
+}
+
+// toml++ would write 0.1 as 0.10000000000000001, and people are to read these files.
+void write_table(const json& table, const std::string& path, std::string& text) {
+  for (const auto& [key, value] : table.items())
+    if (!is_table(value) && !is_table_list(value) && !value.is_null())
+      text += fmt::format("{} = {}\n", key_text(key), value_text(value));
+  for (const auto& [key, value] : table.items()) {
+    const std::string name = path + key_text(key);
+    if (is_table(value)) {
+      text += fmt::format("\n[{}]\n", name);
+      write_table(value, name + ".", text);
+    }
+    if (is_table_list(value))
+      for (const json& entry : value) {
+        text += fmt::format("\n[[{}]]\n", name);
+        write_table(entry, name + ".", text);
+      }
+  }
 }
 
 }  // namespace
 
 std::string json_to_toml(const json& tree) {
-  std::ostringstream out;
-  out << to_table(tree) << "\n";
-  return out.str();
+  std::string text;
+  write_table(tree, "", text);
+  return text;
 }
 
 json toml_to_json(std::string_view text, const std::string& name) {

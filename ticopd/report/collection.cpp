@@ -74,6 +74,9 @@ void add_comparison(const fs::path& folder, const std::string& label, Collection
   }
   all.options.title = word_of(tree, "title");
   all.options.command = word_of(tree, "command");
+  if (const std::string bits = "bits_" + word_of(tree, "bits");
+      std::ranges::find(bits_names(), bits) != bits_names().end())
+    all.options.bits = bits;
 }
 
 }  // namespace

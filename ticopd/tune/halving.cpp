@@ -15,20 +15,31 @@ std::size_t survivors(std::size_t trials) {
   return (trials + keep_one_in - 1) / keep_one_in;
 }
 
-// Full runs that a bracket costs: survivors go on, they do not start again.
-double cost_of(std::size_t trials) {
-  double cost = static_cast<double>(trials) * rungs[0];
-  for (std::size_t i = 1; i < std::size(rungs); ++i) {
-    trials = survivors(trials);
-    cost += static_cast<double>(trials) * (rungs[i] - rungs[i - 1]);
-  }
-  return cost;
+std::uint32_t rounds_at(double rung, std::uint32_t rounds) {
+  return static_cast<std::uint32_t>(std::ceil(rung * rounds));
 }
 
-// The most trials of a bracket that costs no more than this; as many as the space can use.
-std::size_t affordable(double cost, std::size_t dimensions) {
-  std::size_t count = 32 * dimensions * dimensions;
+// Full runs that a bracket costs: survivors go on, they do not start again. Rungs of few rounds
+// cost more than their share, since rounds are whole; so few that two rungs are one, more still.
+double cost_of(std::size_t trials, std::uint32_t rounds = 16) {
+  double cost = 0;
+  std::uint32_t before = 0;
+  for (const double rung : rungs) {
+    const std::uint32_t at = rounds_at(rung, rounds);
+    if (at == before) continue;
+    if (before > 0) trials = survivors(trials);
+    cost += static_cast<double>(trials) * (at - before);
+    before = at;
+  }
+  return cost / rounds;
+}
+
+// The most trials of a bracket that costs about this, as many as the space can use; never more
+// than there is left.
+std::size_t affordable(double cost, double left, const Halving::Plan& plan) {
+  std::size_t count = 32 * plan.dimensions * plan.dimensions;
   while (count > smallest && cost_of(count) > cost) --count;
+  while (count > 1 && cost_of(count, plan.rounds) > left) --count;
   return count;
 }
 
@@ -52,6 +63,21 @@ bool better(const Trial* a, const Trial* b) {
   return a->id < b->id;
 }
 
+// A short run may like steps that are too long, or too short to move at all, so trials are judged
+// against others with about the same first step size only: the best of each few, in its order.
+std::vector<Trial*> best_of_neighbours(std::vector<Trial*> trials) {
+  std::erase_if(trials, [](const Trial* t) { return std::isinf(t->score); });
+  std::ranges::sort(trials, {}, [](const Trial* t) { return std::pair(t->point[0], t->id); });
+  std::vector<Trial*> best;
+  const std::size_t groups = survivors(trials.size());
+  for (std::size_t g = 0; g < groups; ++g) {
+    const auto begin = trials.begin() + static_cast<std::ptrdiff_t>(g * trials.size() / groups);
+    const auto end = trials.begin() + static_cast<std::ptrdiff_t>((g + 1) * trials.size() / groups);
+    best.push_back(*std::min_element(begin, end, better));
+  }
+  return best;
+}
+
 }  // namespace
 
 Halving::Halving(Plan plan, Allows allows, Advance advance)
@@ -63,7 +89,10 @@ std::vector<Trial*> Halving::draw(std::size_t count, double shift) {
   for (std::size_t tries = 0; drawn.size() < count && tries < 50 * count; ++tries) {
     std::vector<double> point = spread(drawn_++, plan_.seed, plan_.dimensions);
     for (double& p : point) p += shift;
-    if (allows_(point)) drawn.push_back(add(std::move(point)));
+    // Points below a closed range all come back to its edge: one of them will do.
+    const auto is_this = [&](const auto& t) { return t->point == point; };
+    if (allows_(point) && std::ranges::none_of(trials_, is_this))
+      drawn.push_back(add(std::move(point)));
   }
   return drawn;
 }
@@ -81,11 +110,10 @@ void Halving::bracket(std::size_t count, double shift) {
   ++brackets_;
   std::uint32_t before = 0;
   for (const double rung : rungs) {
-    const auto rounds = static_cast<std::uint32_t>(std::ceil(rung * plan_.rounds));
+    const std::uint32_t rounds = rounds_at(rung, plan_.rounds);
     if (rounds == before) continue;  // so few rounds that two rungs are one
-    if (before > 0) alive.resize(survivors(alive.size()));
+    if (before > 0) alive = best_of_neighbours(std::move(alive));
     before = rounds;
-    std::erase_if(alive, [](const Trial* t) { return t->rounds > 0 && std::isinf(t->score); });
     if (alive.empty() || !advance(alive, rounds)) return;
   }
   if (!std::isinf(alive.front()->score) && (!best_ || better(alive.front(), best_)))
@@ -142,10 +170,10 @@ Trial* Halving::add(std::vector<double> point) {
 }
 
 const Trial* Halving::search() {
-  bracket(affordable(share * plan_.runs, plan_.dimensions), 0);
+  bracket(affordable(share * plan_.runs, left(), plan_), 0);
   // Nothing survived: every step was too long.
   for (int shift = 1; shift <= 3 && !best_ && !stopped_ && cost_of(smallest) <= left(); ++shift)
-    bracket(affordable(left() / 2, plan_.dimensions), -shift);
+    bracket(affordable(left() / 2, left(), plan_), -shift);
   if (best_) refine();
   return stopped_ ? nullptr : best_;
 }

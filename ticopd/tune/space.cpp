@@ -23,7 +23,7 @@ bool is_range(const json& v) {
   return v.is_array() && v.size() == 2 && v[0].is_number() && v[1].is_number();
 }
 
-Axis asked_for(const ParameterInfo& p, const json& range) {
+SearchAxis asked_for(const ParameterInfo& p, const json& range) {
   const double low = range[0], high = range[1];
   if (!(low > 0) || !(high > low) || !std::isfinite(high) || high > p.range.high)
     throw ConfigError(fmt::format(
@@ -32,7 +32,7 @@ Axis asked_for(const ParameterInfo& p, const json& range) {
   return {std::string(p.name), low, high, true, p.range.high, [](const auto&) { return 1.0; }};
 }
 
-Axis declared(const ParameterInfo& p, double lambda_max) {
+SearchAxis declared(const ParameterInfo& p, double lambda_max) {
   return {
       std::string(p.name),
       p.search_low,
@@ -40,6 +40,17 @@ Axis declared(const ParameterInfo& p, double lambda_max) {
       false,
       p.range.high,
       [unit = p.unit, lambda_max](const StepSizes& before) { return unit(before, lambda_max); }};
+}
+
+// One number, of which the algorithm would only complain once a trial begins.
+void check_kept(const ParameterInfo& p, double v) {
+  if (std::isfinite(v) && v <= p.range.high &&
+      (p.range.low_allowed ? v >= p.range.low : v > p.range.low))
+    return;
+  throw ConfigError(
+      fmt::format("tune.search.{} = {}: allowed is {} {}{}", p.name, v,
+                  p.range.low_allowed ? "at least" : "above", p.range.low,
+                  std::isinf(p.range.high) ? "" : fmt::format(", at most {}", p.range.high)));
 }
 
 // A schedule counts as what it begins with.
@@ -69,11 +80,14 @@ Space::Space(const Config& config, const Spectrum& graph) : config_(config), gra
   for (const ParameterInfo& p : info.parameters) {
     const std::string name(p.name);
     const json asked = search.value(name, json());
-    if (asked.is_number()) table[name] = asked;
+    if (asked.is_number()) {
+      check_kept(p, asked);
+      table[name] = asked;
+    }
     if (is_range(asked))
       axes_.push_back(asked_for(p, asked));
     else if (asked.is_null() && p.required && p.search_high > 0)
-      axes_.push_back(declared(p, graph.laplacian_max));
+      axes_.push_back(declared(p, graph.laplacian_max > 0 ? graph.laplacian_max : 1));
     else if (table.contains(name))
       keep(kept_, name, table[name]);
   }
@@ -86,7 +100,7 @@ Space::Space(const Config& config, const Spectrum& graph) : config_(config), gra
 StepSizes Space::at(std::span<const double> point) const {
   StepSizes all = kept_, values;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    const Axis& a = axes_[i];
+    const SearchAxis& a = axes_[i];
     const double v = a.low * std::pow(a.high / a.low, point[i]) * a.unit(all);
     all[a.name] = values[a.name] = std::min(four_digits(v), a.max);
   }
@@ -95,7 +109,7 @@ StepSizes Space::at(std::span<const double> point) const {
 
 bool Space::admit(std::span<double> point) const {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    const Axis& a = axes_[i];
+    const SearchAxis& a = axes_[i];
     // The best is often the most that is allowed, and inner points alone would never try that.
     const double top = std::log(a.max / a.low) / std::log(a.high / a.low);
     point[i] = std::min(point[i], a.closed ? std::min(1.0, top) : top);

@@ -13,7 +13,7 @@
 namespace ticopd {
 
 // A parameter that is searched for: a log range, mapped from [0, 1].
-struct Axis {
+struct SearchAxis {
   std::string name;
   double low, high;
   bool closed;  // the user's range: the search stays inside. Our own is only where it begins
@@ -31,7 +31,7 @@ class Space {
   // ConfigError naming tune.search.KEY.
   Space(const Config& config, const Spectrum& graph);
 
-  std::span<const Axis> axes() const { return axes_; }
+  std::span<const SearchAxis> axes() const { return axes_; }
 
   // The step sizes at a point, to four digits: what is tried is what is written down. A coordinate
   // beyond [0, 1] lies beyond the range.
@@ -46,7 +46,7 @@ class Space {
  private:
   Config config_;
   Spectrum graph_;
-  std::vector<Axis> axes_;
+  std::vector<SearchAxis> axes_;
   StepSizes kept_;
 };
 

@@ -48,7 +48,10 @@ void TrialLog::load() {
       if (error != std::errc() || end != cell.data() + cell.size()) throw damaged();
       cells.push_back(v);
     }
-    if (cells.size() != 6 + axes_.size()) throw damaged();
+    const auto counts = [](double v) { return v >= 0 && v <= 0xffffffff && v == std::floor(v); };
+    if (cells.size() != 6 + axes_.size() ||
+        !std::ranges::all_of(cells.begin(), cells.begin() + 4, counts))
+      throw damaged();
     TrialResult r{.trial = static_cast<std::size_t>(cells[1]),
                   .bracket = static_cast<std::size_t>(cells[0]),
                   .rounds = static_cast<std::uint32_t>(cells[2]),

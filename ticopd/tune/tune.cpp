@@ -10,6 +10,7 @@
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/machine.hpp"
 #include "ticopd/network/clock.hpp"
@@ -38,7 +39,7 @@ class Tuning {
     plan_.runs = options.runs > 0          ? options.runs
                  : config.has("tune.runs") ? config.get<double>("tune.runs")
                                            : 40;
-    claim_folder(config);
+    claim_folder();
   }
 
   Tuned operator()() {
@@ -88,7 +89,7 @@ class Tuning {
 
   std::vector<std::string> axis_names() const {
     std::vector<std::string> names;
-    for (const Axis& a : space_.axes()) names.push_back(a.name);
+    for (const SearchAxis& a : space_.axes()) names.push_back(a.name);
     return names;
   }
 
@@ -108,13 +109,17 @@ class Tuning {
   }
 
   // The folder belongs to one search: the same config, metric and budget.
-  void claim_folder(const Config& config) {
+  void claim_folder() {
     const fs::path file = options_.out / "search.json";
-    json search = {{"config", config.identity()}, {"metric", metric_},  {"rounds", plan_.rounds},
-                   {"runs", plan_.runs},          {"seed", plan_.seed}, {"axes", axis_names()}};
+    json search = {{"config", space_.with({}).identity()},  // with what [tune.search] keeps
+                   {"metric", metric_},
+                   {"rounds", plan_.rounds},
+                   {"runs", plan_.runs},
+                   {"seed", plan_.seed},
+                   {"axes", axis_names()}};
     for (const std::string& axis : axis_names()) search["config"]["algorithm"].erase(axis);
     search["ranges"] = json::array();
-    for (const Axis& a : space_.axes()) search["ranges"].push_back({a.low, a.high, a.closed});
+    for (const SearchAxis& a : space_.axes()) search["ranges"].push_back({a.low, a.high, a.closed});
     if (fs::exists(file)) {
       const json before = json::parse(read_file(file), nullptr, false);
       if (!before.is_object()) throw FormatError(file.string() + ": is not a search");
@@ -142,6 +147,7 @@ class Tuning {
       if (!log_.find(t->id, rounds)) todo.push_back(t);
     if (!todo.empty()) forget_all_but(trials);
     run_side_by_side(todo, rounds);
+    if (!todo.empty()) log_.publish();  // before any of them goes on, past what it was measured at
     Halving::Spent spent;
     for (Trial* t : trials) {
       const auto result = log_.find(t->id, rounds);
@@ -206,7 +212,11 @@ class Tuning {
     setup.checkpoint = checkpoint(trial);
     setup.resume = true;
     setup.stop = options_.stop;
-    std::uint32_t last_round = trial.rounds;
+    std::uint32_t last_round = std::max(trial.rounds, saved_round(setup.checkpoint));
+    if (last_round > rounds) {  // the log lost what was known then: a state never goes back
+      fs::remove(setup.checkpoint);
+      last_round = trial.rounds;
+    }
     setup.on_round = [&](std::uint32_t round) {
       last_round = round;
       rounds_now_.fetch_add(1);
@@ -229,6 +239,16 @@ class Tuning {
     }
     log_.add(std::move(result));
     ++trials_now_;
+  }
+
+  // Where a trial that was stopped goes on.
+  static std::uint32_t saved_round(const fs::path& file) {
+    if (!fs::exists(file)) return 0;
+    const CheckpointNotes notes = read_checkpoint_notes(file);
+    const auto round = notes.find("round");
+    return round == notes.end()
+               ? 0
+               : static_cast<std::uint32_t>(std::strtoul(round->second.c_str(), nullptr, 10));
   }
 
   void report() {

@@ -21,7 +21,6 @@ struct TuneProgress {
 struct TuneOptions {
   PrepareOptions prepare = {};  // its threads: trials run side by side, one each
   std::filesystem::path out;
-  bool resume = false;
   const std::atomic<bool>* stop = nullptr;
   std::string metric = {};  // empty: tune.metric, or loss_max
   double runs = 0;          // 0: tune.runs, or 40

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "ticopd/tune/tune.hpp"
@@ -7,7 +8,23 @@
 namespace ticopd {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
+
+// Files are named from where the study lies, and the tuned one lies elsewhere.
+void name_files_from_anywhere(json& tree, const fs::path& folder) {
+  const auto whole = [&](const std::string& place) {
+    return fs::absolute(folder / place).lexically_normal().string();
+  };
+  for (const char* key : {"/problem/test", "/graph/path"})
+    if (const json::json_pointer at(key); tree.contains(at) && tree[at].is_string())
+      tree[at] = whole(tree[at]);
+  const auto data = "/problem/data"_json_pointer;
+  if (!tree.contains(data) || !tree[data].is_string()) return;
+  const std::string form = tree[data];  // csv:FILE
+  if (const std::size_t colon = form.find(':'); colon != std::string::npos)
+    tree[data] = form.substr(0, colon + 1) + whole(form.substr(colon + 1));
+}
 
 // What of `above` must be said where `below` is already said.
 json beyond(const json& above, const json& below) {
@@ -30,7 +47,11 @@ json tuned_tree(const Study::Run& run, const Tuned& tuned) {
   json tree = run.given;
   tree["iterations"] = tuned.rounds;
   tree["algorithm"]["name"] = run.config.get<std::string>("algorithm.name");
+  const json search = tree.value("/tune/search"_json_pointer, json::object());
+  for (const auto& [name, value] : search.items())
+    if (value.is_number()) tree["algorithm"][name] = value;  // kept
   for (const auto& [name, value] : tuned.values) tree["algorithm"][name] = value;
+  name_files_from_anywhere(tree, run.config.folder());
   return tree;
 }
 
@@ -39,17 +60,20 @@ json tuned_tree(const Study::Run& run, const Tuned& tuned) {
 std::string tuned_toml(const Study& study, std::span<const Tuned> tuned) {
   std::string text = "# Step sizes found by `ticopd tune`.\n";
   for (std::size_t i = 0; i < tuned.size(); ++i) {
-    text += fmt::format("# {}: {} = {} after {} rounds;", study.runs[i].label, tuned[i].metric,
-                        tuned[i].value, tuned[i].rounds);
+    std::string label = study.runs[i].label;
+    std::ranges::replace(label, '\n', ' ');
+    text += fmt::format("# {}: {} = {} after {} rounds;", label, tuned[i].metric, tuned[i].value,
+                        tuned[i].rounds);
     text += fmt::format(" {} trials at the cost of {:.1f} full runs.\n", tuned[i].trials,
                         tuned[i].cost);
   }
   text += "\n";
   if (tuned.size() == 1) return text + json_to_toml(tuned_tree(study.runs[0], tuned[0]));
   json shared = study.shared;
+  name_files_from_anywhere(shared, study.runs[0].config.folder());
   shared["run"] = json::array();
   for (std::size_t i = 0; i < tuned.size(); ++i) {
-    json entry = beyond(tuned_tree(study.runs[i], tuned[i]), study.shared);
+    json entry = beyond(tuned_tree(study.runs[i], tuned[i]), shared);
     entry["label"] = study.runs[i].label;
     shared["run"].push_back(std::move(entry));
   }

@@ -1,0 +1,270 @@
+// Successive halving on made-up scores: what it spends, what it finds, what it remembers.
+#include "ticopd/tune/halving.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace ticopd {
+namespace {
+
+using Point = std::vector<double>;
+using Score = std::function<double(const Point&, double share_of_the_rounds)>;
+
+struct Found {
+  std::optional<Point> best;
+  double score = 0;
+  double cost = 0;    // as the search tells it
+  double rounds = 0;  // as they were really made
+  bool stopped = false;
+  std::vector<Trial> log;  // a trial each time it was taken on
+};
+
+// What a search may be given besides its plan.
+struct Around {
+  Halving::Allows allows = [](std::span<double>) { return true; };
+  double rounds_to_lose = INFINITY;   // where a lost trial ends
+  std::size_t new_scores = SIZE_MAX;  // stopped from outside after so many
+  std::map<std::pair<std::size_t, std::uint32_t>, double>* memory = nullptr;
+};
+
+Found search(const Halving::Plan& plan, const Score& score, const Around& around = {}) {
+  Found found;
+  std::size_t scored = 0;
+  Halving halving(plan, around.allows, [&](std::span<Trial*> trials, std::uint32_t rounds) {
+    Halving::Spent spent;
+    for (Trial* t : trials) {
+      const bool known = around.memory && around.memory->contains({t->id, rounds});
+      if (!known && scored++ == around.new_scores) return Halving::Spent{0, false};
+      const double s = known ? around.memory->at({t->id, rounds})
+                             : score(t->point, static_cast<double>(rounds) / plan.rounds);
+      if (around.memory) (*around.memory)[{t->id, rounds}] = s;
+      const double made = rounds - t->rounds;
+      spent.rounds += std::isinf(s) ? std::min(made, around.rounds_to_lose) : made;
+      t->score = s;
+      t->rounds = rounds;
+      found.log.push_back(*t);
+    }
+    found.rounds += spent.rounds;
+    return spent;
+  });
+  if (const Trial* best = halving.search()) {
+    found.best = best->point;
+    found.score = best->score;
+  }
+  found.cost = halving.cost();
+  found.stopped = halving.stopped();
+  return found;
+}
+
+double distance2(const Point& a, const Point& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+// Coordinates are logarithms of step sizes. Short runs like longer steps than long runs do.
+Score bowl(Point centre, double drift = 0.1) {
+  return [=](const Point& p, double share) {
+    Point c = centre;
+    for (double& v : c) v += drift * (1 - share);
+    return distance2(p, c) + 1 - share;
+  };
+}
+
+// As a range that is closed, or a step size that has a maximum.
+Halving::Allows within(double low, double high) {
+  return [=](std::span<double> point) {
+    for (double& p : point) p = std::clamp(p, low, high);
+    return true;
+  };
+}
+
+Halving::Plan plan_for(std::size_t dimensions, std::uint64_t seed = 1) {
+  return {.dimensions = dimensions, .seed = seed, .rounds = 1000, .runs = 40};
+}
+
+bool same(const std::vector<Trial>& a, const std::vector<Trial>& b) {
+  return std::ranges::equal(a, b, [](const Trial& s, const Trial& t) {
+    return s.id == t.id && s.bracket == t.bracket && s.point == t.point && s.rounds == t.rounds &&
+           s.score == t.score;
+  });
+}
+
+TEST(Halving, NeverSpendsMoreThanItIsGiven) {
+  for (std::size_t dimensions = 1; dimensions <= 4; ++dimensions)
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+      for (const std::uint32_t rounds : {1u, 2u, 3u, 5u, 17u, 64u, 1000u})
+        for (double runs = 2; runs <= 100; runs += runs < 10 ? 1 : 7.5) {
+          const Halving::Plan plan{dimensions, seed, rounds, runs};
+          const Found found = search(plan, bowl(Point(dimensions, 0.4)));
+          ASSERT_TRUE(found.best);
+          ASSERT_LE(found.rounds, runs * rounds + 1e-6)
+              << dimensions << " dimensions, " << runs << " runs of " << rounds << ", seed "
+              << seed;
+          ASSERT_NEAR(found.cost, found.rounds / rounds, 1e-9);
+        }
+}
+
+TEST(Halving, SpendsNoMoreWhereItHasToLookLower) {
+  for (double runs = 2; runs <= 60; ++runs)
+    for (const double edge : {-0.2, -1.2, -2.2}) {
+      Halving::Plan plan = plan_for(2);
+      plan.runs = runs;
+      const Found found = search(plan, [&](const Point& p, double share) {
+        return p[0] > edge ? INFINITY : bowl({-2.5, 0})(p, share);
+      });
+      ASSERT_LE(found.rounds, runs * plan.rounds + 1e-6) << runs << " runs";
+    }
+}
+
+TEST(Halving, FindsTheBottomOfABowl) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Point centre{0.13 + 0.06 * static_cast<double>(seed), 0.71, 0.35};
+    for (std::size_t d = 1; d <= 3; ++d) {
+      const Point c(centre.begin(), centre.begin() + static_cast<std::ptrdiff_t>(d));
+      const Found found = search(plan_for(d, seed), bowl(c));
+      ASSERT_TRUE(found.best);
+      EXPECT_LT(std::sqrt(distance2(*found.best, c)), d == 1   ? 0.01
+                                                      : d == 2 ? 0.05
+                                                               : 0.15)
+          << d << " dimensions, seed " << seed;
+    }
+  }
+}
+
+TEST(Halving, AnswersWithTheBestOfTheFullRuns) {
+  const Found found = search(plan_for(2), bowl({0.3, 0.8}));
+  double best = INFINITY;
+  for (const Trial& t : found.log)
+    if (t.rounds == 1000) best = std::min(best, t.score);
+  EXPECT_EQ(found.score, best);
+}
+
+TEST(Halving, GoesBeyondWhereItBegan) {
+  const Found found = search(plan_for(1), bowl({1.2}));
+  EXPECT_NEAR(found.best->at(0), 1.2, 0.01);
+}
+
+TEST(Halving, HitsTheEdgeOfWhatIsAllowed) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Found found = search(plan_for(2, seed), bowl({1.3, -0.2}), {.allows = within(0, 1)});
+    EXPECT_EQ(*found.best, (Point{1, 0})) << "seed " << seed;
+  }
+}
+
+TEST(Halving, TriesNothingThatIsRefused) {
+  const auto half = [](std::span<double> p) { return p[0] + p[1] < 1; };
+  const Found found = search(plan_for(2), bowl({0.8, 0.8}), {.allows = half});
+  for (const Trial& t : found.log) EXPECT_LT(t.point[0] + t.point[1], 1);
+  EXPECT_GT(found.best->at(0) + found.best->at(1), 0.9);
+}
+
+TEST(Halving, FindsNothingWhereAllIsRefused) {
+  const Found found = search(plan_for(2), bowl({0, 0}), {.allows = [](auto) { return false; }});
+  EXPECT_FALSE(found.best);
+  EXPECT_FALSE(found.stopped);
+  EXPECT_EQ(found.rounds, 0);
+}
+
+TEST(Halving, TakesALostTrialNoFurther) {
+  const Found found =
+      search(plan_for(2),
+             [](const Point& p, double share) {
+               return p[0] + 0.3 * share > 0.9 ? INFINITY : bowl({0.65, 0.5})(p, share);
+             },
+             {.rounds_to_lose = 3});
+  std::set<std::size_t> lost;
+  for (const Trial& t : found.log) {
+    EXPECT_FALSE(lost.contains(t.id)) << "trial " << t.id << " came back";
+    if (std::isinf(t.score)) lost.insert(t.id);
+  }
+  EXPECT_GT(lost.size(), 5u);
+  EXPECT_LE(found.best->at(0), 0.6 + 1e-9);
+  EXPECT_GT(found.best->at(0), 0.55);
+  EXPECT_DOUBLE_EQ(found.cost * 1000, found.rounds);
+}
+
+TEST(Halving, LooksLowerWhereEverythingIsLost) {
+  for (const double edge : {-0.1, -1.1, -2.1}) {
+    const Found found = search(
+        plan_for(2),
+        [&](const Point& p, double share) {
+          return std::max(p[0], p[1]) > edge ? INFINITY : bowl({edge - 0.3, edge - 0.4})(p, share);
+        },
+        {.rounds_to_lose = 4});
+    ASSERT_TRUE(found.best) << edge;
+    EXPECT_LT(std::sqrt(distance2(*found.best, {edge - 0.3, edge - 0.4})), 0.05);
+  }
+}
+
+TEST(Halving, GivesUpWhereEverythingIsLostFurtherDown) {
+  const Found found =
+      search(plan_for(2), [](const Point&, double) { return INFINITY; }, {.rounds_to_lose = 4});
+  EXPECT_FALSE(found.best);
+  EXPECT_FALSE(found.stopped);
+  EXPECT_LT(found.cost, 3);
+  double lowest = 1;
+  for (const Trial& t : found.log) lowest = std::min(lowest, t.point[0]);
+  EXPECT_LT(lowest, -2.5);
+}
+
+TEST(Halving, TriesNoPointTwiceAtTheEdge) {
+  const Found found = search(plan_for(2), [](const Point&, double) { return INFINITY; },
+                             {.allows = within(0, 1), .rounds_to_lose = 4});
+  std::set<Point> seen;
+  for (const Trial& t : found.log) EXPECT_TRUE(seen.insert(t.point).second);
+}
+
+TEST(Halving, IsAFunctionOfItsSeed) {
+  const Found a = search(plan_for(2, 5), bowl({0.3, 0.8}));
+  EXPECT_TRUE(same(a.log, search(plan_for(2, 5), bowl({0.3, 0.8})).log));
+  std::set<Point> tried;
+  for (const Trial& t : a.log) tried.insert(t.point);
+  for (const Trial& t : search(plan_for(2, 6), bowl({0.3, 0.8})).log)
+    EXPECT_FALSE(tried.contains(t.point));
+}
+
+TEST(Halving, SpreadsItsFirstTrialsEvenly) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    int cells[4][4] = {};
+    int first = 0;
+    for (const Trial& t : search(plan_for(2, seed), bowl({0.3, 0.8})).log) {
+      if (t.rounds != 63 || t.bracket != 0) continue;  // 1000 / 16, rounded up
+      ++first;
+      ++cells[static_cast<int>(4 * t.point[0])][static_cast<int>(4 * t.point[1])];
+    }
+    for (const auto& row : cells)
+      for (const int count : row) {
+        EXPECT_GE(count, first / 16 / 2) << "seed " << seed;
+        EXPECT_LE(count, first / 16 * 2) << "seed " << seed;
+      }
+  }
+}
+
+TEST(Halving, StoppedAnywhereGoesOnToTheSameAnswer) {
+  const Score score = [](const Point& p, double share) {
+    return p[0] + share > 1.5 ? INFINITY : bowl({0.4, 0.6})(p, share);
+  };
+  const Found whole = search(plan_for(2), score);
+  for (std::size_t stop = 0; stop < whole.log.size(); stop += 3) {
+    std::map<std::pair<std::size_t, std::uint32_t>, double> memory;
+    const Found first = search(plan_for(2), score, {.new_scores = stop, .memory = &memory});
+    ASSERT_TRUE(first.stopped);
+    ASSERT_FALSE(first.best);
+    ASSERT_EQ(memory.size(), stop);
+    const Found second =
+        search(plan_for(2), score, {.new_scores = whole.log.size() - stop, .memory = &memory});
+    ASSERT_FALSE(second.stopped) << "it asked for more than was left";
+    ASSERT_TRUE(same(second.log, whole.log)) << "stopped after " << stop;
+    ASSERT_EQ(second.best, whole.best);
+    ASSERT_EQ(second.cost, whole.cost);
+  }
+}
+
+}  // namespace
+}  // namespace ticopd

@@ -1,0 +1,210 @@
+// What is searched: which parameters, in which ranges, and what the algorithm makes of a point.
+#include "ticopd/tune/space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "ticopd/algorithms/registry.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/prepare.hpp"
+#include "tune/small_search.hpp"
+
+namespace ticopd {
+namespace {
+
+const Spectrum ring10 = spectrum(ring(10), Weights::metropolis);
+
+Config config(const std::string& algorithm, const std::string& search = "") {
+  return Config::parse(
+      "iterations = 20\n[problem]\nobjective = \"least_squares\"\n"
+      "data = \"synthetic\"\nsamples = 100\nfeatures = 4\npartition = \"iid\"\n"
+      "[algorithm]\n" +
+          algorithm + "\n[tune.search]\n" + search + "\n",
+      ".");
+}
+
+Space space(const std::string& algorithm, const std::string& search = "") {
+  return Space(config(algorithm, search), ring10);
+}
+
+std::vector<std::string> names(const Space& s) {
+  std::vector<std::string> all;
+  for (const SearchAxis& a : s.axes()) all.push_back(a.name);
+  return all;
+}
+
+std::string refusal(const std::string& algorithm, const std::string& search) {
+  return message_of<ConfigError>([&] { space(algorithm, search); });
+}
+
+const std::string choco = "name = \"choco_sgd\"";
+const std::string ticopd_name = "name = \"ticopd\"";
+
+using Names = std::vector<std::string>;
+
+TEST(Space, IsWhatTheAlgorithmRequires) {
+  EXPECT_EQ(names(space(ticopd_name)), (Names{"alpha", "theta", "eta"}));
+  EXPECT_EQ(names(space(choco)), (Names{"eta", "gamma"}));
+  EXPECT_EQ(names(space("name = \"def_atc\"")), (Names{"mu", "gamma"}));
+  EXPECT_EQ(names(space("name = \"dgd\"")), (Names{"eta"}));
+}
+
+TEST(Space, SearchesForWhatTheFileGivesToo) {
+  EXPECT_EQ(names(space(choco + "\neta = 0.1\ngamma = 0.4")), (Names{"eta", "gamma"}));
+}
+
+TEST(Space, HasARangeForEveryRequiredParameterOfEveryAlgorithm) {
+  for (const AlgorithmInfo& info : algorithm_table()) {
+    std::size_t required = 0;
+    for (const ParameterInfo& p : info.parameters) {
+      if (p.search_high > 0) {
+        EXPECT_GT(p.search_low, 0) << info.name << " " << p.name;
+        EXPECT_LT(p.search_low, p.search_high) << info.name << " " << p.name;
+      }
+      if (!p.required) continue;
+      ++required;
+      EXPECT_GT(p.search_high, 0) << info.name << " " << p.name << " would never be tuned";
+    }
+    const Space s = space("name = \"" + std::string(info.name) + "\"");
+    EXPECT_EQ(s.axes().size(), required);
+    // The middle of the ranges is something the algorithm takes.
+    std::vector<double> middle(required, 0.5);
+    EXPECT_TRUE(s.admit(middle)) << info.name;
+    for (const auto& [name, value] : s.at(middle)) EXPECT_TRUE(std::isfinite(value) && value > 0);
+  }
+}
+
+TEST(Space, IsTheRangeThatIsAskedFor) {
+  const Space s = space(choco, "eta = [0.01, 1]");
+  EXPECT_EQ(names(s), (Names{"eta", "gamma"}));
+  EXPECT_DOUBLE_EQ(s.at(std::vector{0.0, 0.5}).at("eta"), 0.01);
+  EXPECT_DOUBLE_EQ(s.at(std::vector{0.5, 0.5}).at("eta"), 0.1);
+  EXPECT_DOUBLE_EQ(s.at(std::vector{1.0, 0.5}).at("eta"), 1);
+}
+
+TEST(Space, LeavesARangeThatIsAskedForInNoDirection) {
+  const Space s = space(choco, "eta = [0.01, 1]");
+  std::vector<double> point{1.4, 0.5};
+  EXPECT_TRUE(s.admit(point));
+  EXPECT_EQ(point, (std::vector{1.0, 0.5}));
+  point = {-0.3, 0.5};
+  EXPECT_TRUE(s.admit(point));
+  EXPECT_EQ(point, (std::vector{0.0, 0.5}));
+}
+
+TEST(Space, GoesBeyondItsOwnRangesAsFarAsTheAlgorithmAllows) {
+  const Space s = space(choco);
+  std::vector<double> point{1.4, 1.4};  // eta may be anything, gamma at most 1
+  EXPECT_TRUE(s.admit(point));
+  EXPECT_EQ(point[0], 1.4);
+  EXPECT_GT(s.at(point).at("eta"), 10);
+  EXPECT_EQ(s.at(point).at("gamma"), 1);
+  point = {-0.4, -0.4};
+  EXPECT_TRUE(s.admit(point));
+  EXPECT_LT(s.at(point).at("eta"), 1e-4);
+  EXPECT_LT(s.at(point).at("gamma"), 0.03);
+}
+
+TEST(Space, CanTakeInWhatHasADefault) {
+  EXPECT_EQ(names(space(ticopd_name, "gamma = [0.1, 1]")),
+            (Names{"alpha", "theta", "eta", "gamma"}));
+}
+
+TEST(Space, KeepsOneNumber) {
+  const Space s = space(ticopd_name, "theta = 0.3");
+  EXPECT_EQ(names(s), (Names{"alpha", "eta"}));
+  const StepSizes values = s.at(std::vector{0.5, 1.0});
+  EXPECT_FALSE(values.contains("theta"));
+  EXPECT_DOUBLE_EQ(values.at("eta"), 0.3);  // whose unit is theta
+  EXPECT_EQ(s.with(values).get<double>("algorithm.theta"), 0.3);
+}
+
+TEST(Space, RefusesAnUnknownParameterAndNamesTheNearest) {
+  expect_parts(refusal(ticopd_name, "thetta = 0.3"),
+               {"tune.search", "ticopd", "thetta", "alpha", "did you mean \"theta\"?"});
+  expect_parts(refusal(choco, "alpha = [0.1, 1]"), {"tune.search", "choco_sgd", "eta", "gamma"});
+}
+
+TEST(Space, RefusesWhatIsNoRange) {
+  for (const std::string bad :
+       {"[1, 0.1]", "[0, 1]", "[-1, 1]", "[0.1, 0.1]", "[0.1, inf]", "[0.1, 0.2, 0.3]", "[0.1]",
+        "\"0.1\"", "[\"a\", \"b\"]", "true", "{low = 0.1, high = 1}", "[nan, 1]"})
+    expect_parts(refusal(choco, "eta = " + bad), {"tune.search.eta = ", "allowed is"});
+  expect_parts(refusal(choco, "gamma = [0.1, 2]"), {"tune.search.gamma = ", "<= 1"});
+}
+
+TEST(Space, RefusesANumberThatTheAlgorithmRefuses) {
+  expect_parts(refusal(choco, "gamma = 2"), {"tune.search.gamma = 2", "at most 1"});
+  expect_parts(refusal(choco, "eta = 0"), {"tune.search.eta = 0", "above 0"});
+}
+
+TEST(Space, RefusesToSearchForNothing) {
+  expect_parts(refusal(choco, "eta = 0.1\ngamma = 0.4"), {"tune.search", "nothing", "eta, gamma"});
+}
+
+TEST(Space, WritesFourDigits) {
+  const Space s = space(choco);
+  for (int i = 0; i <= 100; ++i) {
+    const double u = 0.01 * i;
+    for (const auto& [name, value] : s.at(std::vector{u, u})) {
+      const double digits = value / std::pow(10, std::floor(std::log10(value)) - 3);
+      EXPECT_NEAR(digits, std::round(digits), 1e-8) << name << " = " << value;
+    }
+    const double exact = 1e-4 * std::pow(1e5, u);
+    EXPECT_NEAR(s.at(std::vector{u, u}).at("eta"), exact, 5.1e-4 * exact);
+  }
+}
+
+TEST(Space, MeasuresThetaByTheGraphAndEtaByTheta) {
+  const Space s = space(ticopd_name);
+  for (const double u : {0.0, 0.3, 0.9}) {
+    const StepSizes top = s.at(std::vector{u, 1.0, 1.0});
+    EXPECT_NEAR(top.at("theta") * top.at("alpha") * ring10.laplacian_max, 1, 2e-3);
+    EXPECT_NEAR(top.at("eta") / top.at("theta"), 1, 2e-3);
+    const StepSizes bottom = s.at(std::vector{u, 0.0, 0.0});
+    EXPECT_NEAR(bottom.at("theta") * bottom.at("alpha") * ring10.laplacian_max, 0.03, 1e-4);
+    EXPECT_NEAR(bottom.at("eta") / bottom.at("theta"), 1e-3, 2e-6);
+  }
+}
+
+TEST(Space, MeasuresByWhatIsKept) {
+  const Space s = space(ticopd_name, "alpha = 0.5");
+  EXPECT_NEAR(s.at(std::vector{1.0, 1.0}).at("theta") * 0.5 * ring10.laplacian_max, 1, 1e-3);
+}
+
+TEST(Space, HasFiniteUnitsForOneAgent) {
+  const Space s(config(ticopd_name), spectrum(ring(1), Weights::metropolis));
+  for (const auto& [name, value] : s.at(std::vector{0.5, 0.5, 0.5}))
+    EXPECT_TRUE(std::isfinite(value)) << name;
+}
+
+TEST(Space, AdmitsNothingThatTheAlgorithmRefuses) {
+  const Space s = space(ticopd_name);  // beta is derived: alpha theta lambda_max(L) <= 1
+  std::vector<double> point{0.5, 1.1, 0.5};
+  EXPECT_FALSE(s.admit(point));
+  point = {0.5, 0.9, 0.5};
+  EXPECT_TRUE(s.admit(point));
+  const Space with_beta = space(ticopd_name + "\nbeta = 0.5");
+  point = {0.5, 1.1, 0.5};
+  EXPECT_TRUE(with_beta.admit(point));
+}
+
+TEST(Space, MakesConfigsThatRun) {
+  for (const AlgorithmInfo& info : algorithm_table()) {
+    const Space s = space("name = \"" + std::string(info.name) + "\"\n");
+    std::vector<double> low(s.axes().size(), 0.2);
+    ASSERT_TRUE(s.admit(low));
+    const StepSizes values = s.at(low);
+    const Config made = s.with(values);
+    for (const auto& [name, value] : values)
+      EXPECT_EQ(made.get<double>("algorithm." + name), value) << info.name;
+    EXPECT_NO_THROW(check(made)) << info.name;
+    Prepared<float> prepared = prepare<float>(made, {.threads = 1});
+    EXPECT_TRUE(std::isfinite(solve(prepared.algorithm, prepared.setup).last.loss_max));
+  }
+}
+
+}  // namespace
+}  // namespace ticopd

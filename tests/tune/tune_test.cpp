@@ -1,0 +1,316 @@
+// The search with real runs: what it finds, what it costs, and that it can be stopped anywhere.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "ticopd/experiment/prepare.hpp"
+#include "tune/small_search.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class Tune : public SmallSearch {
+ protected:
+  // Stops it at the nth sign of life, as Ctrl-C would.
+  Tuned stopped(const Config& c, const std::string& name, int at) const {
+    std::atomic<bool> stop = false;
+    TuneOptions options = into(name);
+    options.stop = &stop;
+    int calls = 0;
+    options.on_progress = [&](const TuneProgress&) { stop = ++calls >= at; };
+    return tune(c, options);
+  }
+
+  // A new search, of which only trial 0 has come so far, with this eta or its own.
+  void put_state_of_first_trial(const std::string& from, const std::string& to, int rounds,
+                                const std::string& eta) const {
+    fs::create_directories(base_ / to / "trials");
+    fs::copy(base_ / from / "search.json", base_ / to / "search.json");
+    const auto first = rows(from).front();
+    ASSERT_EQ(first[1], "0");
+    Prepared<float> p = prepare<float>(
+        config({"iterations=" + std::to_string(rounds),
+                "algorithm.eta=" + (eta.empty() ? first[4] : eta), "algorithm.gamma=" + first[5]}),
+        {.threads = 1});
+    p.setup.checkpoint = base_ / to / "trials/0.safetensors";
+    solve(p.algorithm, p.setup);
+  }
+
+  static void expect_same(const Tuned& a, const Tuned& b) {
+    EXPECT_EQ(a.finished, b.finished);
+    EXPECT_EQ(a.values, b.values);
+    EXPECT_EQ(a.metric, b.metric);
+    EXPECT_EQ(a.value, b.value);
+    EXPECT_EQ(a.rounds, b.rounds);
+    EXPECT_EQ(a.cost, b.cost);
+    EXPECT_EQ(a.trials, b.trials);
+    EXPECT_EQ(a.lost, b.lost);
+  }
+
+  static double final_loss(const Config& c) {
+    const Prepared<float> p = prepare<float>(c, {.threads = 1});
+    return solve(p.algorithm, p.setup).last.loss_max;
+  }
+};
+
+TEST_F(Tune, FindsStepSizesThatDoWhatItSays) {
+  const Tuned t = tune(config(), into("a"));
+  EXPECT_TRUE(t.finished);
+  EXPECT_EQ(t.metric, "loss_max");
+  EXPECT_EQ(t.rounds, 64u);
+  EXPECT_LE(t.cost, 8);
+  EXPECT_GT(t.cost, 3);
+  Set set;
+  for (const auto& [name, value] : t.values)
+    set.push_back("algorithm." + name + "=" + json(value).dump());
+  ASSERT_EQ(set.size(), 2u);
+  EXPECT_EQ(final_loss(config(set)), t.value);
+  EXPECT_LT(t.value, final_loss(config({"algorithm.eta=0.01", "algorithm.gamma=0.3"})));
+}
+
+TEST_F(Tune, GivesTheSameOnAnyNumberOfThreads) {
+  const Tuned one = tune(config(), into("one"));
+  TuneOptions options = into("three");
+  options.prepare.threads = 3;
+  expect_same(tune(config(), options), one);
+  EXPECT_EQ(trials("three"), trials("one"));
+}
+
+TEST_F(Tune, TriesOtherPointsWithAnotherSeed) {
+  tune(config(), into("a", 3));
+  tune(config({"tune.seed=2"}), into("b", 3));
+  EXPECT_NE(rows("a")[0][4], rows("b")[0][4]);
+}
+
+TEST_F(Tune, TakesItsBudgetFromTheFileUnlessItIsTold) {
+  EXPECT_LE(tune(config({"tune.runs=2"}), into("a", 0)).cost, 2);
+  const double told = tune(config({"tune.runs=2"}), into("b", 12)).cost;
+  EXPECT_GT(told, 2);
+  EXPECT_LE(told, 12);
+}
+
+TEST_F(Tune, WritesDownWhatItSpent) {
+  const Tuned t = tune(config(), into("a"));
+  double spent = 0;
+  std::size_t lost = 0;
+  for (const auto& row : rows("a")) {
+    ASSERT_EQ(row.size(), 9u);
+    spent += std::stod(row[3]);
+    lost += row[8] == "diverged";
+  }
+  EXPECT_DOUBLE_EQ(spent / t.rounds, t.cost);
+  EXPECT_EQ(lost, t.lost);
+}
+
+TEST_F(Tune, LeavesNoStatesBehind) {
+  tune(config(), into("a", 3));
+  EXPECT_FALSE(fs::exists(base_ / "a/trials"));
+  EXPECT_TRUE(fs::exists(base_ / "a/trials.csv"));
+  EXPECT_TRUE(fs::exists(base_ / "a/search.json"));
+}
+
+TEST_F(Tune, StoppedInTheMiddleGoesOnToTheSameAnswer) {
+  const Config c = config({"iterations=12000"});  // long enough to be in the middle of it
+  const Tuned whole = tune(c, into("whole", 2));
+  for (const int threads : {1, 3}) {
+    const std::string name = "cut" + std::to_string(threads);
+    int parts = 0;
+    for (bool cut = true; cut; ++parts) {  // after the first round; a little later; later still
+      std::atomic<bool> stop = false;
+      TuneOptions options = into(name, 2);
+      options.stop = &stop;
+      options.prepare.threads = threads;
+      int calls = 0;
+      options.on_progress = [&](const TuneProgress&) { stop = ++calls > parts; };
+      const Tuned part = tune(c, options);
+      cut = !part.finished;
+      if (!cut) expect_same(part, whole);
+    }
+    EXPECT_GT(parts, 1) << "it was never stopped";
+    EXPECT_EQ(trials(name), trials("whole"));
+    EXPECT_FALSE(fs::exists(base_ / name / "trials"));
+  }
+}
+
+TEST_F(Tune, StoppedBeforeTheFirstRoundGoesOnToo) {
+  std::atomic<bool> stop = true;
+  TuneOptions options = into("a", 3);
+  options.stop = &stop;
+  EXPECT_FALSE(tune(config(), options).finished);
+  EXPECT_TRUE(rows("a").empty());
+  stop = false;
+  expect_same(tune(config(), options), tune(config(), into("b", 3)));
+  EXPECT_EQ(trials("a"), trials("b"));
+}
+
+TEST_F(Tune, FinishedBeforeAnswersFromItsLog) {
+  const Tuned first = tune(config(), into("a", 3));
+  const std::string before = trials("a");
+  TuneOptions again = into("a", 3);
+  again.on_progress = [](const TuneProgress&) { ADD_FAILURE() << "a round was made"; };
+  expect_same(tune(config(), again), first);
+  EXPECT_EQ(trials("a"), before);
+}
+
+// A search that was killed: the states of its trials may be ahead of what was written down.
+TEST_F(Tune, MakesAgainWhatItsLogLost) {
+  const Tuned whole = tune(config(), into("whole"));
+  put_state_of_first_trial("whole", "cut", 64, "");
+  expect_same(tune(config(), into("cut")), whole);
+  EXPECT_EQ(trials("cut"), trials("whole"));
+}
+
+TEST_F(Tune, GoesOnFromTheStatesThatItFinds) {
+  tune(config(), into("whole"));
+  put_state_of_first_trial("whole", "same", 2, "");
+  tune(config(), into("same"));
+  EXPECT_EQ(trials("same"), trials("whole"));
+  put_state_of_first_trial("whole", "other", 2, "5");  // as another step size left it
+  tune(config(), into("other"));
+  EXPECT_NE(rows("other")[0], rows("whole")[0]);
+  EXPECT_EQ(rows("other")[1], rows("whole")[1]);
+}
+
+TEST_F(Tune, CountsTheRoundsOfALostTrialAcrossAStop) {
+  // Every step is so long that the second round is beyond all numbers, or nearly.
+  const Config c = config({"problem.objective=least_squares", "tune.search.eta=[2e4, 4e4]"});
+  EXPECT_THROW(tune(c, into("whole")), Diverged);
+  EXPECT_FALSE(stopped(c, "cut", 1).finished);  // after the first round of the first trial
+  EXPECT_THROW(tune(c, into("cut")), Diverged);
+  EXPECT_EQ(trials("cut"), trials("whole"));
+}
+
+TEST_F(Tune, RefusesTheFolderOfAnotherSearch) {
+  tune(config(), into("a", 3));
+  const std::string before = trials("a");
+  const auto refused = [&](const Set& set, TuneOptions options, const std::string& what) {
+    expect_parts(message_of<ConfigError>([&] { tune(config(set), options); }),
+                 {(base_ / "a").string(), "another search", what});
+  };
+  refused({"problem.samples=110"}, into("a", 3), "problem.samples");
+  refused({"seed=2"}, into("a", 3), "seed");
+  refused({"tune.seed=2"}, into("a", 3), "seed");
+  refused({"tune.search.eta=[0.01, 1]"}, into("a", 3), "ranges");
+  refused({"tune.search.gamma=0.5"}, into("a", 3), "gamma");
+  refused({}, into("a", 4), "runs");
+  TuneOptions options = into("a", 3);
+  options.metric = "loss_mean";
+  refused({}, options, "metric");
+  EXPECT_EQ(trials("a"), before);
+  tune(config({"tune.search.gamma=0.5"}), into("b", 3));
+  expect_parts(
+      message_of<ConfigError>([&] { tune(config({"tune.search.gamma=0.6"}), into("b", 3)); }),
+      {"another search", "gamma"});
+}
+
+TEST_F(Tune, TakesTheHighestAccuracy) {
+  TuneOptions options = into("a");
+  options.metric = "accuracy_mean";
+  const Tuned t = tune(
+      config({"iterations=16", "problem.samples=400", "tune.search.eta=[0.0005, 0.3]"}), options);
+  double best = 0, worst = 1;
+  for (const auto& row : rows("a"))
+    if (row[2] == "16") {
+      best = std::max(best, std::stod(row[6]));
+      worst = std::min(worst, std::stod(row[6]));
+    }
+  EXPECT_LT(worst, best) << "a test that cannot fail";
+  EXPECT_EQ(t.value, best);
+  EXPECT_GT(t.value, 0.8);
+}
+
+TEST_F(Tune, RefusesAnUnknownMetric) {
+  TuneOptions options = into("a");
+  options.metric = "loss_maxx";
+  expect_parts(message_of<ConfigError>([&] { tune(config(), options); }),
+               {"tune.metric", "loss_maxx", "did you mean \"loss_max\"?"});
+  expect_parts(
+      message_of<ConfigError>([&] { tune(config({"tune.metric=\"accuracy\""}), into("a")); }),
+      {"tune.metric", "accuracy_min"});
+  EXPECT_FALSE(fs::exists(base_ / "a"));
+}
+
+TEST_F(Tune, RefusesAMetricThatTheProblemDoesNotHave) {
+  TuneOptions options = into("a");
+  options.metric = "accuracy_min";
+  expect_parts(
+      message_of<ConfigError>([&] { tune(config({"problem.objective=least_squares"}), options); }),
+      {"tune.metric", "accuracy_min", "no such figure"});
+}
+
+TEST_F(Tune, PaysLittleForWhatDiverges) {
+  const Tuned t = tune(config({"problem.objective=least_squares", "iterations=640",
+                               "tune.search.eta=[0.001, 1000]", "tune.search.gamma=0.5"}),
+                       into("a"));
+  std::size_t lost = 0;
+  for (const auto& row : rows("a")) {
+    if (row[7] != "diverged") continue;
+    ++lost;
+    EXPECT_EQ(row[5], "nan");
+    EXPECT_LE(std::stod(row[3]), std::stod(row[2]));
+    EXPECT_LE(std::stod(row[3]), std::stod(row[4]) > 30 ? 16 : 640);
+  }
+  EXPECT_GT(lost, 3u);
+  EXPECT_LT(t.values.at("eta"), 10);
+  EXPECT_TRUE(std::isfinite(t.value));
+}
+
+TEST_F(Tune, LooksLowerWhereItsRangesAllDiverge) {
+  std::string csv;  // features in the thousands: a steep problem
+  for (int i = 0; i < 40; ++i)
+    csv += std::to_string(i) + "," + std::to_string(10000 + 700 * (i % 11)) + "," +
+           std::to_string(5000 + 900 * (i % 7)) + "\n";
+  write("steep.csv", csv);
+  const Tuned t = tune(config({"problem.objective=least_squares", "precision=double",
+                               "problem.data=\"csv:" + (base_ / "steep.csv").string() + "\""}),
+                       into("a"));
+  EXPECT_LT(t.values.at("eta"), 1e-4);  // where the default range begins
+}
+
+TEST_F(Tune, SaysSoWhereEverythingDiverges) {
+  const Config c = config({"problem.objective=least_squares", "tune.search.eta=[1e3, 1e6]"});
+  expect_parts(message_of<Diverged>([&] { tune(c, into("a")); }),
+               {"all", "[tune.search]", "eta", "gamma"});
+}
+
+TEST_F(Tune, GivesCoarserCodecsMoreRoundsForTheSameBits) {
+  const auto rounds = [&](int bits) {
+    TuneOptions options = into("bits" + std::to_string(bits), 2);
+    options.budget_bits = 20000;
+    const Tuned t =
+        tune(config({"problem.features=60", "codec.bits=" + std::to_string(bits)}), options);
+    double most = 0;
+    for (const auto& row : rows("bits" + std::to_string(bits)))
+      if (row[7] != "nan") most = std::max(most, std::stod(row[7]));
+    EXPECT_LE(most, 20000);
+    EXPECT_GT(most, 0.9 * 20000);
+    return t.rounds;
+  };
+  const double ratio = static_cast<double>(rounds(4)) / rounds(8);
+  EXPECT_GT(ratio, 1.7);
+  EXPECT_LT(ratio, 2.1);
+}
+
+TEST_F(Tune, RefusesABudgetBelowOneRound) {
+  TuneOptions options = into("a");
+  options.budget_bits = 10;
+  expect_parts(message_of<ConfigError>([&] { tune(config(), options); }),
+               {"--budget-bits 10", "one round sends"});
+  EXPECT_FALSE(fs::exists(base_ / "a"));
+}
+
+TEST_F(Tune, RefusesADamagedFolder) {
+  tune(config(), into("a", 3));
+  const std::string whole = trials("a");
+  write("a/trials.csv", whole.substr(0, whole.size() - 20));
+  EXPECT_THROW(tune(config(), into("a", 3)), FormatError);
+  write("a/trials.csv", whole);
+  EXPECT_NO_THROW(tune(config(), into("a", 3)));
+  write("a/search.json", "{");
+  EXPECT_THROW(tune(config(), into("a", 3)), FormatError);
+}
+
+}  // namespace
+}  // namespace ticopd
