@@ -1,16 +1,22 @@
 // The documentation says what the code does: programs, keys, defaults, columns, versions, links.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/experiment/config.hpp"
 #include "ticopd/experiment/machine.hpp"
 #include "ticopd/experiment/metrics.hpp"
+#include "ticopd/experiment/study.hpp"
+#include "ticopd/report/report.hpp"
 
 namespace ticopd {
 namespace {
@@ -40,6 +46,10 @@ std::vector<std::string> matches(const std::string& text, const std::string& pat
   return all;
 }
 
+std::set<std::string> as_set(const std::vector<std::string>& words) {
+  return {words.begin(), words.end()};
+}
+
 TEST(Docs, ReadmeShowsTheProgramThatIsTested) {
   const std::string program = text_of("tests/install/outside.cpp");
   EXPECT_TRUE(has(text_of("README.md"), "```cpp\n" + program + "```\n"));
@@ -65,9 +75,8 @@ TEST(Docs, ConfigurationHasNoKeyThatDoesNotExist) {
   const auto keys = matches(text_of("docs/configuration.md"), "\n\\| `([a-z]+\\.[a-z0-9_]+)` \\|");
   int found = 0;
   for (const std::string& key : keys) {
-    if (key.ends_with(".csv") || key.ends_with(".json") || key.ends_with(".npy") ||
-        key.ends_with(".safetensors"))
-      continue;  // the files of a run folder
+    constexpr std::array files{".csv", ".json", ".npy", ".safetensors", ".html", ".toml"};
+    if (std::ranges::any_of(files, [&](auto ending) { return key.ends_with(ending); })) continue;
     EXPECT_TRUE(has(code, "{\"" + key + "\", ")) << key;
     ++found;
   }
@@ -105,6 +114,118 @@ TEST(Docs, ConfigurationHasEveryColumn) {
   std::istringstream header{std::string(metrics_header)};
   for (std::string column; std::getline(header, column, ',');)
     EXPECT_TRUE(has(page, "\n| `" + column + "` |")) << column;
+}
+
+TEST(Docs, ConfigurationHasEveryColumnOfASummary) {
+  const std::string page = text_of("docs/configuration.md");
+  std::istringstream header{summary_csv({}, {})};
+  int found = 0;
+  for (std::string column; std::getline(header, column, ',');) {
+    if (column.ends_with('\n')) column.pop_back();
+    EXPECT_TRUE(has(page, "`" + column + "`")) << column;
+    ++found;
+  }
+  EXPECT_GT(found, 15);
+}
+
+TEST(Docs, ConfigurationHasEveryCommandWithItsOptions) {
+  const std::string page = text_of("docs/configuration.md");
+  std::set<std::string> commands, options;
+  for (const auto& entry : fs::directory_iterator(root / "apps")) {
+    if (entry.path().extension() != ".cpp") continue;
+    const std::string code = text_of(entry.path());
+    commands.merge(as_set(matches(code, "app\\.add_subcommand\\(\\s*\"([a-z]+)\"")));
+    options.merge(as_set(matches(code, "add_(?:option|flag)\\(\\s*\"(--[a-z-]+)\"")));
+  }
+  EXPECT_GE(commands.size(), 8u);
+  EXPECT_GE(options.size(), 15u);
+  for (const std::string& command : commands)
+    EXPECT_TRUE(has(page, "\n| `ticopd " + command)) << command;
+  for (const std::string& option : options)
+    EXPECT_TRUE(has(page, "\n| `" + option + "` |") || has(page, "\n| `" + option + " ")) << option;
+}
+
+TEST(Docs, ConfigurationShowsAComparisonThatReads) {
+  const auto shown =
+      matches(text_of("docs/configuration.md"), "\n```toml\n([^`]*\\[\\[run\\]\\][^`]*)```\n");
+  ASSERT_EQ(shown.size(), 1u);
+  const fs::path file = fs::path(testing::TempDir()) / "docs_comparison.toml";
+  std::ofstream(file) << shown[0];
+  const Study study = read_study({&file, 1}, {});
+  fs::remove(file);
+  ASSERT_EQ(study.runs.size(), 3u);
+  EXPECT_EQ(study.runs[1].config.get<std::string>("codec.kind"), "qsgd");
+  EXPECT_EQ(study.runs[1].config.get<int>("codec.bits"), 4);
+  EXPECT_FALSE(study.runs[2].config.has("algorithm.alpha"));
+  EXPECT_EQ(study.runs[2].folder, "choco-sgd-8-bits");
+}
+
+// What stands in the last column of the table: the unit of a range, as code.
+double unit_in_words(const std::string& words, const std::map<std::string, double>& p,
+                     double lambda_max) {
+  if (words == "1") return 1;
+  if (words == "theta") return p.at("theta");
+  if (words == "sqrt(gamma / eta)") return std::sqrt(p.at("gamma") / p.at("eta"));
+  const auto inverse = matches(words, "^1 / \\(([a-z]+) lambda_max\\(L\\)\\)$");
+  if (inverse.size() == 1) return 1 / (p.at(inverse[0]) * lambda_max);
+  ADD_FAILURE() << "no such unit: " << words;
+  return NAN;
+}
+
+TEST(Docs, TuningHasEveryRangeWithItsUnit) {
+  const std::string page = text_of("docs/tuning.md");
+  std::size_t rows = 0;
+  for (const AlgorithmInfo& a : algorithm_table()) {
+    std::map<std::string, double> before;
+    for (const ParameterInfo& p : a.parameters) {
+      EXPECT_TRUE(!p.required || p.search_high > 0) << a.name << "." << p.name << " has no range";
+      const double unit = p.unit(before, 4);
+      before[std::string(p.name)] = 0.3 + 0.1 * static_cast<double>(before.size());
+      if (!(p.search_high > 0)) continue;
+      const std::string row =
+          fmt::format("\n| `{}` | `{}` | {} to {} | ", a.name, p.name, p.search_low, p.search_high);
+      const std::size_t at = page.find(row);
+      if (at == std::string::npos) {
+        ADD_FAILURE() << "missing:" << row;
+        continue;
+      }
+      const std::size_t end = page.find(" |\n", at + row.size());
+      const std::string words = page.substr(at + row.size(), end - at - row.size());
+      EXPECT_DOUBLE_EQ(unit_in_words(words, before, 4), unit) << a.name << "." << p.name;
+      ++rows;
+    }
+  }
+  EXPECT_EQ(matches(page, "\n(\\| `[a-z_]+` \\| `[a-z_]+` \\|)").size(), rows);
+}
+
+// Every key with its path, list entries as one: "/runs/0/style/color".
+std::set<std::string> key_paths(const json& tree, const std::string& prefix = "") {
+  std::set<std::string> all;
+  if (tree.is_object())
+    for (const auto& [key, value] : tree.items()) {
+      all.insert(prefix + "/" + key);
+      all.merge(key_paths(value, prefix + "/" + key));
+    }
+  if (tree.is_array() && !tree.empty()) all.merge(key_paths(tree[0], prefix + "/0"));
+  return all;
+}
+
+TEST(Docs, ReportShowsTheKeysThatAreWritten) {
+  const auto shown = matches(text_of("docs/report.md"), "\n```json\n([^`]*)```\n");
+  ASSERT_EQ(shown.size(), 1u);
+  Series run;
+  run.label = "one";
+  run.columns.assign(column_names().size(), Series::Column{0.0, 1.0});
+  run.summary = {
+      {"config", {{"name", "one"}}},
+      {"last",
+       {{"iteration", 1},
+        {"agents", {{{"loss", 1}, {"grad_norm2", 1}, {"distance2", 1}, {"accuracy", 1}}}}}},
+      {"ledger", {{"agents", {{{"payload_bytes", 8}}}}}}};
+  ReportOptions options;
+  options.targets = {{"loss_max", 2.0}};
+  const json written = report_json({&run, 1}, options);
+  EXPECT_EQ(key_paths(json::parse(shown[0])), key_paths(written));
 }
 
 TEST(Docs, ReadmeNamesEveryAlgorithm) {
