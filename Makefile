@@ -6,10 +6,11 @@ WERROR ?= $(if $(CI),ON,OFF)
 CMAKE_FLAGS = -DTICOPD_WERROR=$(WERROR)
 .DEFAULT_GOAL := help
 
-.PHONY: help build demo test test-all asan tsan fuzz bench format clean
+.PHONY: help build demo figure test test-all asan tsan fuzz bench format clean
 help:
 	@echo 'make demo       build, fetch MNIST, see ten agents train (a few minutes)'
 	@echo 'make test       build and run the tests'
+	@echo 'make figure     the figure of the paper, about half an hour on two cores'
 	@echo 'make build      leaves build/release/ticopd'
 	@echo 'make test-all   the long tests, sanitizers and fuzzing too (about an hour)'
 	@echo 'make bench      speed, as ratios to a named peer'
@@ -21,6 +22,12 @@ build:
 
 demo: build
 	@build/release/ticopd demo
+
+# ITERATIONS of each of the thirteen runs. Stopped and called again, it goes on where it was.
+ITERATIONS ?= 1200
+figure: build
+	@build/release/ticopd compare experiments/paper_figure.toml --set iterations=$(ITERATIONS) \
+	  --out runs/figure-$(ITERATIONS) --resume
 
 test:
 	@tools/install_packages build test

@@ -312,5 +312,22 @@ TEST_F(Tune, RefusesADamagedFolder) {
   EXPECT_THROW(tune(config(), into("a", 3)), FormatError);
 }
 
+// House prices squared: a loss of 10^10 is where such a problem begins, not where it diverges.
+TEST_F(SmallSearch, ALargeLossIsNotDivergence) {
+  std::ofstream csv(base_ / "prices.csv");
+  for (int i = 0; i < 60; ++i)
+    csv << (i % 7) * 0.1 << ',' << (i % 5) * 0.2 << ',' << 150000 + 1000 * i << '\n';
+  csv.close();
+  const Config prices = Config::parse(
+      "iterations = 64\nprecision = \"double\"\n[problem]\nobjective = \"least_squares\"\n"
+      "data = \"csv:prices.csv\"\npartition = \"iid\"\n[graph]\nagents = 4\n"
+      "[algorithm]\nname = \"dgd\"\n",
+      base_);
+  const Tuned tuned = tune(prices, into("prices"));
+  EXPECT_TRUE(tuned.finished);
+  EXPECT_GT(tuned.value, 0);
+  EXPECT_LT(tuned.value, 2e10) << "half the square of 2e5, where it begins";
+}
+
 }  // namespace
 }  // namespace ticopd
