@@ -5,6 +5,7 @@
 
 #include "report/folders.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/report/axis.hpp"
 #include "ticopd/report/gnuplot.hpp"
 #include "ticopd/report/style.hpp"
 
@@ -180,6 +181,15 @@ TEST_F(FigureTest, HasOneColourForAnAlgorithmAndOneDashForACodec) {
     EXPECT_EQ(all[r].dash, static_cast<int>(r % 2));
     EXPECT_EQ(all[r].marker, static_cast<int>(r));
   }
+}
+
+// gnuplot rounds the label of a tic that is no power of ten, so a reader would be misled by up to
+// a factor of ten.
+TEST(Axis, TicsOfALogAxisStandAtPowersOfTen) {
+  const std::string text = axis_commands('x', Axis{3.2e5, 3.1e9, true});
+  EXPECT_NE(text.find("set xtics 1e6,1e1,1e9\n"), std::string::npos) << text;
+  const std::string wide = axis_commands('y', Axis{2e-4, 5e8, true});
+  EXPECT_NE(wide.find("set ytics 1e-3,1e3,1e8\n"), std::string::npos) << wide;
 }
 
 }  // namespace

@@ -85,7 +85,11 @@ std::string axis_commands(char name, const Axis& axis) {
   const double decades = std::log10(axis.high / axis.low);
   if (decades < 2.2) return text + short_log_tics(name, axis);
   const int every = static_cast<int>(std::ceil(decades / 6));
-  return text + fmt::format("set format {0} '10^{{%T}}'\nset {0}tics 1e{1}\n", name, every);
+  // With the step alone gnuplot counts from the end of the axis, and %T would round the labels.
+  const int first = static_cast<int>(std::ceil(std::log10(axis.low) - 1e-9));
+  const int last = static_cast<int>(std::floor(std::log10(axis.high) + 1e-9));
+  return text + fmt::format("set format {0} '10^{{%T}}'\nset {0}tics 1e{1},1e{2},1e{3}\n", name,
+                            first, every, last);
 }
 
 }  // namespace ticopd
