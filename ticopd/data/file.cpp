@@ -151,4 +151,17 @@ void write_atomically(const fs::path& file, std::string_view bytes) {
   });
 }
 
+ScratchFolder::ScratchFolder(const fs::path& parent) {
+  std::string name = (parent / "ticopd.XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr)
+    throw DiskError(
+        fmt::format("{}: cannot make a folder: {}", parent.string(), std::strerror(errno)));
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
 }  // namespace ticopd

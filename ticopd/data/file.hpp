@@ -23,4 +23,19 @@ void write_atomically(const std::filesystem::path& file, std::string_view bytes)
 void write_atomically(const std::filesystem::path& file,
                       const std::function<void(const std::filesystem::path&)>& write);
 
+// A folder of its own inside `parent`, gone with all it holds at the end. DiskError where none can
+// be made.
+class ScratchFolder {
+ public:
+  explicit ScratchFolder(const std::filesystem::path& parent);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 }  // namespace ticopd

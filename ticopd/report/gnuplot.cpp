@@ -18,27 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own under the system's temporary one, gone afterwards.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = fs::temp_directory_path() / "ticopd_XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr)
-      throw DiskError(fmt::format("{}: cannot be created: {}", name, std::strerror(errno)));
-    path_ = name;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 Outcome run_gnuplot(const std::string& argument, const fs::path& folder) {
   const char* other = std::getenv("TICOPD_GNUPLOT");
   const std::string program = other != nullptr && *other != '\0' ? other : "gnuplot";
@@ -80,7 +59,7 @@ set output
 }  // namespace
 
 bool Gnuplot::available() {
-  const Scratch scratch;
+  const ScratchFolder scratch(fs::temp_directory_path());
   return run_gnuplot("--version", scratch.path()).fine;
 }
 
@@ -90,7 +69,7 @@ std::string_view Gnuplot::how_to_get_it() {
 
 void Gnuplot::draw(const std::string& body, const fs::path& stem, double width_in,
                    double height_in) {
-  const Scratch scratch;
+  const ScratchFolder scratch(fs::temp_directory_path());
   write_atomically(scratch.path() / "body.gp", body);
   write_atomically(scratch.path() / "script.gp", script(width_in, height_in));
   const Outcome outcome = run_gnuplot("script.gp", scratch.path());
