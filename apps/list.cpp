@@ -7,7 +7,8 @@
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/data/source.hpp"
 #include "ticopd/graph/graph.hpp"
-#include "ticopd/objectives/blas.hpp"
+#include "ticopd/kernels/gemm.hpp"
+#include "ticopd/kernels/kernel.hpp"
 #include "ticopd/objectives/registry.hpp"
 
 namespace ticopd::app {

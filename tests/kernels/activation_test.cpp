@@ -1,4 +1,4 @@
-#include "ticopd/objectives/activation.hpp"
+#include "ticopd/kernels/activation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,3 @@
-#include "ticopd/objectives/cross_entropy.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "objectives/made_up.hpp"
+#include "ticopd/kernels/layers.hpp"
 
 namespace ticopd {
 namespace {
@@ -29,56 +28,107 @@ Exact exact(const std::vector<float>& z, std::size_t label) {
   return e;
 }
 
-TEST(CrossEntropy, DeltasKeepTheirDigitsWhereTheLabelIsNearlyCertain) {
-  const std::size_t classes = 10;
+// A tile of one class after another, samples side by side, with room as kernels leave it.
+class Logits {
+ public:
+  Logits(std::size_t classes, std::size_t samples)
+      : memory_(classes * lane_stride(samples)), zeros_(classes) {
+    std::fill_n(memory_.data(), memory_.size(), 0.0f);
+    lanes_ = {memory_.data(), lane_stride(samples), samples};
+  }
+  float& operator()(std::size_t c, std::size_t i) { return lanes_.row(c)[i]; }
+  double loss(const Layers<float>& math, const std::vector<float>& labels, float scale) {
+    return math.cross_entropy(zeros_.data(), zeros_.size(), labels.data(), scale, lanes_);
+  }
+  std::size_t correct(const std::vector<float>& labels) const {
+    return count_correct<float>(zeros_.data(), zeros_.size(), labels.data(), lanes_);
+  }
+
+ private:
+  Aligned<float> memory_;
+  std::vector<float> zeros_;  // no bias
+  Lanes<float> lanes_;
+};
+
+class CrossEntropy : public testing::TestWithParam<const Layers<float>* (*)()> {
+ protected:
+  const Layers<float>& math() const { return *GetParam()(); }
+};
+INSTANTIATE_TEST_SUITE_P(Layers, CrossEntropy,
+                         testing::Values(
+                             +[] { return &plain_layers<float>(); },
+                             +[] { return &vector_layers(); }),
+                         [](const auto& test) { return test.index == 0 ? "Plain" : "Vector"; });
+
+TEST_P(CrossEntropy, DeltasKeepTheirDigitsWhereTheLabelIsNearlyCertain) {
+  const std::size_t classes = 10, samples = 21;
   for (const double lead : {0.0, 3.0, 12.0, 18.0, 30.0, 60.0}) {
-    for (std::uint32_t stream = 0; stream < 20; ++stream) {
-      std::vector<float> z = made_up::normals<float>(classes, stream);
-      const std::size_t label = stream % classes;
-      z[label] += static_cast<float>(lead);
-      const Exact want = exact(z, label);
-      const double y = static_cast<double>(label);
-      const double loss = cross_entropy(z.data(), {&y, 1}, classes, 1.0f);
-      for (std::size_t c = 0; c < classes; ++c)
-        EXPECT_NEAR(static_cast<double>(z[c] / want.deltas[c]), 1.0, 5e-6)
-            << "lead " << lead << ", class " << c << " of label " << label;
-      EXPECT_NEAR(loss / static_cast<double>(want.loss), 1.0, 5e-6) << "lead " << lead;
+    Logits z(classes, samples);
+    std::vector<float> labels;
+    std::vector<Exact> want;
+    long double all = 0;
+    for (std::size_t i = 0; i < samples; ++i) {
+      std::vector<float> row = made_up::normals<float>(classes, static_cast<std::uint32_t>(i));
+      const std::size_t label = i % classes;
+      row[label] += static_cast<float>(lead);
+      labels.push_back(static_cast<float>(label));
+      want.push_back(exact(row, label));
+      all += want.back().loss;
+      for (std::size_t c = 0; c < classes; ++c) z(c, i) = row[c];
     }
+    EXPECT_NEAR(z.loss(math(), labels, 1.0f) / static_cast<double>(all), 1.0, 5e-6)
+        << "lead " << lead;
+    for (std::size_t i = 0; i < samples; ++i)
+      for (std::size_t c = 0; c < classes; ++c)
+        EXPECT_NEAR(static_cast<double>(z(c, i) / want[i].deltas[c]), 1.0, 5e-6)
+            << "lead " << lead << ", class " << c << " of sample " << i;
   }
 }
 
-TEST(CrossEntropy, HugeLogitsNeitherOverflowNorVanish) {
-  std::vector<float> z{1e30f, -1e30f, 0.0f};
-  const double labels[] = {1};
-  const double loss = cross_entropy(z.data(), labels, 3, 0.5f);
-  EXPECT_NEAR(loss, 1e30, 1e24);  // half of the distance of 2e30
-  EXPECT_FLOAT_EQ(z[0], 0.5f);
-  EXPECT_FLOAT_EQ(z[1], -0.5f);
-  EXPECT_FLOAT_EQ(z[2], 0.0f);
+TEST_P(CrossEntropy, HugeLogitsNeitherOverflowNorVanish) {
+  Logits z(3, 1);
+  z(0, 0) = 1e30f, z(1, 0) = -1e30f, z(2, 0) = 0.0f;
+  EXPECT_NEAR(z.loss(math(), {1}, 0.5f), 1e30, 1e24);  // half of the distance of 2e30
+  EXPECT_FLOAT_EQ(z(0, 0), 0.5f);
+  EXPECT_FLOAT_EQ(z(1, 0), -0.5f);
+  EXPECT_FLOAT_EQ(z(2, 0), 0.0f);
 }
 
-TEST(CrossEntropy, NanIsCarriedThroughAndNeverCountsAsRight) {
+TEST_P(CrossEntropy, NanIsCarriedThroughAndNeverCountsAsRight) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (std::size_t at = 0; at < 3; ++at) {
-    std::vector<float> z{0.0f, 1.0f, 2.0f};
-    z[at] = nan;
-    const double labels[] = {2};
-    EXPECT_EQ(count_correct(z.data(), labels, 3), 0u) << "NaN at " << at;
-    EXPECT_TRUE(std::isnan(cross_entropy(z.data(), labels, 3, 1.0f))) << "NaN at " << at;
-    EXPECT_TRUE(std::isnan(z[2])) << "NaN at " << at;
+    Logits z(3, 18);
+    std::vector<float> labels(18, 2.0f);
+    for (std::size_t i = 0; i < 18; ++i) z(1, i) = 1.0f, z(2, i) = 2.0f;
+    z(at, 17) = nan;
+    EXPECT_EQ(z.correct(labels), 17u) << "NaN at " << at;
+    EXPECT_TRUE(std::isnan(z.loss(math(), labels, 1.0f))) << "NaN at " << at;
+    EXPECT_TRUE(std::isnan(z(2, 17))) << "NaN at " << at;
+    EXPECT_FALSE(std::isnan(z(2, 16))) << "NaN at " << at;
   }
 }
 
-TEST(CrossEntropy, TiesGoToTheLowerClass) {
-  const std::vector<double> z{1, 1, 0, /**/ 0, 2, 2, /**/ 3, 1, 3};
-  const std::vector<double> lower{0, 1, 0}, upper{1, 2, 2};
-  EXPECT_EQ(count_correct(z.data(), lower, 3), 3u);
-  EXPECT_EQ(count_correct(z.data(), upper, 3), 0u);
+TEST_P(CrossEntropy, EqualLargestLogitsShareTheProbability) {
+  Logits z(3, 1);
+  z(0, 0) = z(2, 0) = 7.0f;
+  z(1, 0) = -200.0f;
+  EXPECT_NEAR(z.loss(math(), {2}, 1.0f), std::log(2.0), 1e-6);
+  EXPECT_FLOAT_EQ(z(0, 0), 0.5f);
+  EXPECT_FLOAT_EQ(z(2, 0), -0.5f);
+}
+
+TEST(CountCorrect, TiesGoToTheLowerClass) {
+  Logits z(3, 3);
+  const float rows[3][3] = {{1, 1, 0}, {0, 2, 2}, {3, 1, 3}};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t c = 0; c < 3; ++c) z(c, i) = rows[i][c];
+  EXPECT_EQ(z.correct({0, 1, 0}), 3u);
+  EXPECT_EQ(z.correct({1, 2, 2}), 0u);
 }
 
 // A shard that is fitted perfectly, as label-split agents fit theirs: the float gradient must keep
 // its relative accuracy although every p_y rounds to 1.
-TEST(CrossEntropy, GradientOfAnOverfitShardKeepsItsDigits) {
+TEST(OverfitShard, GradientKeepsItsDigits) {
   const std::size_t samples = 40, features = 4, classes = 3;
   const auto a = made_up::normals<float>(samples * features, 1);
   const std::vector<double> labels(samples, 1.0);

@@ -77,7 +77,7 @@ class Measuring {
         s_(net.surroundings()),
         x_(run.x()),
         n_(static_cast<double>(s_.graph.agents())),
-        local_gradients_(net.field()) {
+        local_gradients_(net.plan().rows(), net.surroundings().objective.dimension()) {
     run.visit(state_);
   }
 
@@ -193,12 +193,9 @@ class Measuring {
   }
 
   double accuracy(std::span<const T> x) {
-    constexpr std::size_t stretch = 1024;
     const std::size_t samples = s_.objective.test_samples();
-    std::vector<std::size_t> right((samples + stretch - 1) / stretch);
-    s_.pool.run(right.size(), [&](std::size_t b) {
-      right[b] = s_.objective.correct(b * stretch, std::min(samples, (b + 1) * stretch), x);
-    });
+    std::vector<std::size_t> right(s_.objective.test_blocks());
+    s_.pool.run(right.size(), [&](std::size_t b) { right[b] = s_.objective.correct(b, x); });
     const std::size_t all = std::accumulate(right.begin(), right.end(), std::size_t{0});
     return static_cast<double>(all) / static_cast<double>(samples);
   }

@@ -1,4 +1,4 @@
-#include "ticopd/objectives/activation.hpp"
+#include "ticopd/kernels/activation.hpp"
 
 #include <array>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "ticopd/error.hpp"
-#include "ticopd/objectives/clones.hpp"
+#include "ticopd/kernels/clones.hpp"
 
 namespace ticopd {
 namespace {

@@ -1,16 +1,14 @@
-#include "ticopd/objectives/blas.hpp"
-
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <optional>
 #include <type_traits>
 
-#include "ticopd/error.hpp"
+#include "ticopd/kernels/gemm.hpp"
+#include "ticopd/kernels/kernel.hpp"
 
 namespace ticopd {
 namespace {
@@ -108,37 +106,21 @@ const std::optional<OpenBlas>& open_blas() {
   return blas;
 }
 
-struct Kernel {
-  std::string_view name;
-  const OpenBlas* blas;  // null: the plain loop
-};
-
-// Chosen at first use, once, by one thread. A choice that throws is tried again by the next caller.
-const Kernel& kernel() {
-  static const Kernel chosen = [] {
-    const char* wanted = std::getenv("TICOPD_KERNEL");
-    const bool plain = wanted != nullptr && std::string_view(wanted) == "plain";
-    const OpenBlas* blas = !plain && open_blas() ? &*open_blas() : nullptr;
-    const std::string_view name = choose_kernel(wanted, blas != nullptr);
-    return Kernel{name, name == "blas" ? blas : nullptr};
-  }();
+// Null: the plain loop, because it was asked for or there is nothing else.
+const OpenBlas* blas_in_use() {
+  static const OpenBlas* const chosen =
+      kernel() != Kernel::plain && open_blas() ? &*open_blas() : nullptr;
   return chosen;
 }
 
-constexpr std::array<std::string_view, 3> kernel_words{"auto", "blas", "plain"};
-
 }  // namespace
 
-std::string_view choose_kernel(const char* wanted, bool blas_there) {
-  const std::string_view word = wanted == nullptr || *wanted == '\0' ? "auto" : wanted;
-  if (word == "auto") return blas_there ? "blas" : "plain";
-  if (word == "plain") return "plain";
-  if (word != "blas") throw ConfigError(not_allowed("TICOPD_KERNEL", word, kernel_words));
-  if (!blas_there)
-    throw UnavailableError(
-        "TICOPD_KERNEL = \"blas\": libopenblas.so.0 cannot be loaded (Debian: "
-        "libopenblas0-pthread)");
-  return "blas";
+bool blas_is_there() {
+  return open_blas().has_value();
+}
+
+std::string blas_name() {
+  return blas_in_use() != nullptr ? blas_in_use()->name : "plain";
 }
 
 template <class T>
@@ -147,7 +129,7 @@ void gemm(bool ta, bool tb, std::size_t m, std::size_t n, std::size_t k, T alpha
   constexpr std::size_t most = std::numeric_limits<int>::max();  // BLAS counts in int
   const bool fits =
       m <= most && n <= most && k <= most && lda <= most && ldb <= most && ldc <= most;
-  const OpenBlas* blas = kernel().blas;
+  const OpenBlas* blas = blas_in_use();
   if (blas == nullptr || !fits || m == 0 || n == 0)
     return gemm_plain(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   CblasGemm<T> call;
@@ -161,24 +143,6 @@ void gemm(bool ta, bool tb, std::size_t m, std::size_t n, std::size_t k, T alpha
   call(cblas_row_major, ta ? cblas_trans : cblas_no_trans, tb ? cblas_trans : cblas_no_trans,
        static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), alpha, a,
        static_cast<int>(lda), b, static_cast<int>(ldb), beta, c, static_cast<int>(ldc));
-}
-
-std::string blas_name() {
-  return kernel().blas != nullptr ? kernel().blas->name : "plain";
-}
-
-std::string_view kernel_name() {
-  return kernel().name;
-}
-
-std::span<const KernelInfo> kernel_table() {
-  static const std::array<KernelInfo, 2> table{{
-      {"blas", "matrix products by OpenBLAS, loaded at run time", open_blas().has_value(),
-       kernel_name() == "blas"},
-      {"plain", "a portable blocked loop: the same bits on every machine", true,
-       kernel_name() == "plain"},
-  }};
-  return table;
 }
 
 template void gemm(bool, bool, std::size_t, std::size_t, std::size_t, float, const float*,

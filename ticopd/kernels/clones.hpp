@@ -6,7 +6,11 @@
 // other compilers and C libraries than GCC's and GNU's lack parts of it.
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if __GNUC__ >= 12  // byte and word operations in 512 bits too
+#define TICOPD_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
+#else
 #define TICOPD_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
+#endif
 #else
 #define TICOPD_CLONES
 #endif

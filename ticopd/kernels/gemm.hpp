@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
-#include <string_view>
 
 namespace ticopd {
 
@@ -20,23 +18,11 @@ template <class T>
 void gemm_plain(bool ta, bool tb, std::size_t m, std::size_t n, std::size_t k, T alpha, const T* a,
                 std::size_t lda, const T* b, std::size_t ldb, T beta, T* c, std::size_t ldc);
 
+// Whether OpenBLAS can be loaded; loads it.
+bool blas_is_there();
+
 // "OpenBLAS 0.3.21 SkylakeX", or "plain" where gemm() is the portable loop. Bits differ between
 // BLAS cores, so run.json keeps this name.
 std::string blas_name();
-
-// What computes the gradients: "blas" or "plain".
-std::string_view kernel_name();
-
-struct KernelInfo {
-  std::string_view name;
-  std::string_view summary;
-  bool available;  // on this machine
-  bool used;       // by this process
-};
-std::span<const KernelInfo> kernel_table();
-
-// The kernel for a value of TICOPD_KERNEL (null or "auto": the fastest there is). Throws
-// ConfigError for a word that is no kernel, UnavailableError for one that is not to be had here.
-std::string_view choose_kernel(const char* wanted, bool blas_there);
 
 }  // namespace ticopd

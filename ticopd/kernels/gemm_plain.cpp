@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "ticopd/objectives/blas.hpp"
-#include "ticopd/objectives/clones.hpp"
+#include "ticopd/kernels/clones.hpp"
+#include "ticopd/kernels/gemm.hpp"
 
 namespace ticopd {
 namespace {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "ticopd/objectives/linear.hpp"
 
 namespace ticopd {
@@ -12,13 +10,8 @@ class LeastSquares : public Linear<T> {
  public:
   using Linear<T>::Linear;
 
-  std::unique_ptr<Model<T>> with_features(std::size_t count) const override {
-    return std::make_unique<LeastSquares>(count);
-  }
   bool classifies() const override { return false; }
-  std::size_t correct(const T*, std::span<const double>, std::span<const T>) const override {
-    return 0;
-  }
+  std::size_t correct(Lanes<T>, std::span<const T>, std::span<const T>) const override { return 0; }
 
  protected:
   typename Linear<T>::Loss loss_of(double z, double label) const override {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "ticopd/objectives/linear.hpp"
 
@@ -14,16 +13,10 @@ class Logistic : public Linear<T> {
  public:
   using Linear<T>::Linear;
 
-  std::unique_ptr<Model<T>> with_features(std::size_t count) const override {
-    return std::make_unique<Logistic>(count);  // penalties are the wide model's
-  }
-
-  std::size_t correct(const T* features, std::span<const double> labels,
-                      std::span<const T> x) const override {
-    const T* z = this->products(features, labels.size(), x);
+  std::size_t correct(Lanes<T> z, std::span<const T> labels, std::span<const T>) const override {
     std::size_t right = 0;
-    for (std::size_t i = 0; i < labels.size(); ++i)  // 0 is class 0; NaN is in neither
-      right += labels[i] > 0.5 ? z[i] > T(0) : z[i] <= T(0);
+    for (std::size_t i = 0; i < z.count; ++i)  // 0 is class 0; NaN is in neither
+      right += labels[i] > T(0.5) ? z.at[i] > T(0) : z.at[i] <= T(0);
     return right;
   }
 

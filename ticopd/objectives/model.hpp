@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "ticopd/kernels/lanes.hpp"
 #include "ticopd/objectives/objective.hpp"
 
 namespace ticopd {
@@ -13,8 +13,7 @@ namespace ticopd {
 // A stretch of the parameters, and what an objective over samples must know of it.
 struct Part {
   Segment segment;
-  std::size_t fan_in;       // inputs of one output: sets the width of the first draw
-  bool by_feature = false;  // the last extent runs over the features
+  std::size_t fan_in;  // inputs of one output: sets the width of the first draw
 
   std::size_t size() const {
     std::size_t size = 1;
@@ -24,36 +23,34 @@ struct Part {
 };
 
 // What an objective over samples computes for a few of them: everything else (shards, blocks,
-// batches, weights, l2) is SampleObjective's. A new one is one header with a class derived from
-// this, and one line in registry.cpp.
+// batches, weights, l2, and the products with the features) is SampleObjective's. Every model
+// begins with one such product: its first part is a matrix W, outputs x features, and z = W a is
+// all it ever sees of a sample a. A new one is one header with a class derived from this, and one
+// line in registry.cpp.
 template <class T>
 class Model {
  public:
   virtual ~Model() = default;
 
+  // The first is W.
   virtual std::vector<Part> parts() const = 0;
+  virtual std::size_t outputs() const = 0;
 
-  // Returns scale * sum over the tile of the losses at x and, unless g is null, ADDS scale * sum of
-  // their gradients to g. `features` holds `labels.size()` dense rows.
-  virtual double tile(const T* features, std::span<const double> labels, std::span<const T> x, T* g,
-                      T scale) const = 0;
+  // z(j, i) is output j of sample i, `rest` the parameters after W. Returns scale * sum of the
+  // losses. Unless g is null, ADDS scale * sum of the gradients by `rest` to it and leaves the
+  // derivatives by z in z.
+  virtual double losses(Lanes<T> z, std::span<const T> labels, std::span<const T> rest, T* g,
+                        T scale) const = 0;
 
-  // How many of the tile's samples x puts into their class. NaN is never right.
+  // How many of the samples are put into their class. NaN is never right.
   virtual bool classifies() const { return true; }
-  virtual std::size_t correct(const T* features, std::span<const double> labels,
-                              std::span<const T> x) const = 0;
+  virtual std::size_t correct(Lanes<T> z, std::span<const T> labels,
+                              std::span<const T> rest) const = 0;
 
   // A term of every f_i that no sample enters; adds its gradient to g unless null.
   virtual double penalty(std::span<const T> x, T* g) const {
     (void)x, (void)g;
     return 0.0;
-  }
-
-  // The same model over fewer features, for shards in which the others are all zero; null: it
-  // cannot.
-  virtual std::unique_ptr<Model<T>> with_features(std::size_t count) const {
-    (void)count;
-    return nullptr;
   }
 
   std::size_t dimension() const;
@@ -66,15 +63,5 @@ class Model {
 
 extern template class Model<float>;
 extern template class Model<double>;
-
-// A buffer of at least `count` entries that the calling thread keeps between calls, one for each
-// Tag. Tiles need the same sizes over and over, and fresh pages would cost more than some of the
-// arithmetic.
-template <class T, class Tag>
-T* scratch(std::size_t count) {
-  thread_local std::vector<T> buffer;
-  if (buffer.size() < count) buffer.resize(count);
-  return buffer.data();
-}
 
 }  // namespace ticopd

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "ticopd/data/held.hpp"
+
 namespace ticopd {
 
 // A named stretch of the parameter vector (W1, b1, ...), for layer-wise codecs and checkpoint
@@ -59,15 +61,19 @@ class Objective {
     return 0;
   }
 
-  // Test samples in [first, last) that x classifies rightly. Empty where there is nothing to
-  // classify.
+  // Test samples, in blocks that threads may share, and how many of a block x classifies rightly.
+  // None where there is nothing to classify.
   virtual std::size_t test_samples() const { return 0; }
-  virtual std::size_t correct(std::size_t first, std::size_t last, std::span<const T> x) const {
-    (void)first, (void)last, (void)x;
+  virtual std::size_t test_blocks() const { return 0; }
+  virtual std::size_t correct(std::size_t block, std::span<const T> x) const {
+    (void)block, (void)x;
     return 0;
   }
 
   virtual std::vector<Segment> segments() const { return {{"x", {dimension()}}}; }
+
+  // The memory that holds the samples, by the name of the layout.
+  virtual std::vector<Held> held() const { return {}; }
 };
 
 }  // namespace ticopd

@@ -7,26 +7,21 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/network/sum.hpp"
-#include "ticopd/objectives/blas.hpp"
 
 namespace ticopd {
 namespace {
 
 constexpr std::size_t block_samples = 2048;  // enough work for a task of its own
-constexpr std::size_t most_tile_samples = 512;
 
-// A tile of dense features should stay in a core's cache between the two products that read it, and
-// must stay small where there are very many features.
-std::size_t tile_for(std::size_t features) {
-  constexpr std::size_t entries = std::size_t{1} << 22;
-  return std::clamp<std::size_t>(entries / std::max<std::size_t>(features, 1), 8,
-                                 most_tile_samples);
+std::size_t blocks_of(std::size_t samples) {
+  return (samples + block_samples - 1) / block_samples;
 }
 
+// Blocks are of nearly equal size and begin where kernels may begin.
 template <class T>
-T* tile_buffer(std::size_t count) {
-  struct Features;
-  return scratch<T, Features>(count);
+std::size_t block_begin(std::size_t samples, std::size_t block) {
+  if (block == blocks_of(samples)) return samples;
+  return samples / Features<T>::cut * block / blocks_of(samples) * Features<T>::cut;
 }
 
 }  // namespace
@@ -35,32 +30,33 @@ template <class T>
 SampleObjective<T>::SampleObjective(std::unique_ptr<Model<T>> model, std::vector<Dataset<T>> shards,
                                     Dataset<T> test, SampleOptions options)
     : model_(std::move(model)),
-      parts_(model_->parts()),
-      test_(std::move(test)),
       options_(options),
       dimension_(model_->dimension()),
-      tile_(tile_for(shards.empty() ? 0 : shards.front().features())) {
+      weights_(model_->parts().front().size()) {
   for (std::size_t i = 0; i < shards.size(); ++i) {
     if (shards[i].samples() == 0)
       throw ConfigError("problem.partition leaves agent " + std::to_string(i) +
                         " without samples: take fewer agents or another partition");
     all_samples_ += shards[i].samples();
-    shards_.push_back(make_shard(std::exchange(shards[i], {})));
+    shards_.push_back(make_shard(std::exchange(shards[i], {}), Sweeps::gradients));
   }
-  kernel_name();  // choose it here, where a wrong TICOPD_KERNEL is an error before any thread
-                  // starts
+  if (model_->classifies() && test.samples() > 0)
+    test_ = make_shard(std::exchange(test, {}), Sweeps::values);
 }
 
 template <class T>
-auto SampleObjective<T>::make_shard(Dataset<T> data) const -> Shard {
-  Columns columns = used_columns(data);
-  // Where nearly all features are used, the copies of x and g cost more than the rest saves.
-  if (columns.count == 0 || 8 * columns.count > 7 * data.features())
-    return {std::move(data), {}, {}};
-  auto model = model_->with_features(columns.count);
-  if (model == nullptr) return {std::move(data), {}, {}};
-  const std::size_t dimension = model->dimension();
-  return {keep_columns(data, columns), std::move(columns), std::move(model), dimension};
+auto SampleObjective<T>::make_shard(Dataset<T> data, Sweeps sweeps) const -> Shard {
+  const std::vector<double> labels = data.labels();
+  Shard made{make_features(std::move(data), model_->outputs(), sweeps), {}, {}};
+  made.labels.resize(labels.size());
+  const auto order = made.features->order();
+  made.position.resize(order.size());
+  for (std::size_t at = 0; at < labels.size(); ++at) {
+    const std::size_t sample = order.empty() ? at : order[at];
+    made.labels[at] = static_cast<T>(labels[sample]);
+    if (!order.empty()) made.position[sample] = static_cast<std::uint32_t>(at);
+  }
+  return made;
 }
 
 template <class T>
@@ -73,13 +69,12 @@ void SampleObjective<T>::start(std::uint64_t seed, std::span<T> x) const {
 
 template <class T>
 std::size_t SampleObjective<T>::blocks(int agent, const Batch& batch) const {
-  return batch.full ? (samples(agent) + block_samples - 1) / block_samples : 1;
+  return batch.full ? blocks_of(samples(agent)) : 1;
 }
 
 template <class T>
 double SampleObjective<T>::evaluate(int agent, std::size_t block, const Batch& batch,
                                     std::span<const T> x, std::span<T> g) const {
-  const Shard& mine = shard(agent);
   const std::size_t summed = batch.full ? samples(agent) : batch.samples.size();
   if (summed == 0) throw std::invalid_argument("a mini-batch without samples");
   double weight = 1.0;
@@ -88,53 +83,48 @@ double SampleObjective<T>::evaluate(int agent, std::size_t block, const Batch& b
              static_cast<double>(all_samples_);
   const T scale = static_cast<T>(weight / static_cast<double>(summed));
   T* gradient = g.empty() ? nullptr : g.data();
-
-  double value = 0.0;
-  if (mine.model == nullptr) {
-    std::fill(g.begin(), g.end(), T(0));
-    value = sum_tiles(*model_, mine.data, chosen(agent, block, batch), x, gradient, scale);
-  } else {
-    struct Point;
-    struct Gradient;
-    T* point = scratch<T, Point>(mine.dimension);
-    narrow(parts_, mine.columns, x.data(), point);
-    T* sum = g.empty() ? nullptr : scratch<T, Gradient>(mine.dimension);
-    if (sum != nullptr) std::fill_n(sum, mine.dimension, T(0));
-    value = sum_tiles(*mine.model, mine.data, chosen(agent, block, batch), {point, mine.dimension},
-                      sum, scale);
-    if (sum != nullptr) widen(parts_, mine.columns, sum, gradient);
-  }
+  if (gradient != nullptr)
+    std::fill(g.begin() + static_cast<std::ptrdiff_t>(weights_), g.end(), T(0));
+  const double value = batch.full ? sum_block(shard(agent), block, x, gradient, scale)
+                                  : sum_batch(shard(agent), batch, x, gradient, scale);
   return block == 0 ? value + sampleless_terms(x, gradient) : value;
 }
 
 template <class T>
-auto SampleObjective<T>::chosen(int agent, std::size_t block, const Batch& batch) const -> Chosen {
-  if (!batch.full) return {0, batch.samples.size(), batch.samples};
-  const std::size_t m = samples(agent);
-  const std::size_t count = blocks(agent, batch);  // of nearly equal size
-  return {m * block / count, m * (block + 1) / count, {}};
+double SampleObjective<T>::sum_block(const Shard& mine, std::size_t block, std::span<const T> x,
+                                     T* g, T scale) const {
+  const std::size_t first = block_begin<T>(mine.labels.size(), block);
+  const std::size_t last = block_begin<T>(mine.labels.size(), block + 1);
+  T* rest = g == nullptr ? nullptr : g + weights_;
+  double sum = 0.0;
+  mine.features->sweep(
+      first, last, x.data(),
+      [&](std::size_t at, Lanes<T> z) {
+        const auto labels = std::span(mine.labels).subspan(at, z.count);
+        sum += model_->losses(z, labels, x.subspan(weights_), rest, scale);
+      },
+      g);
+  return sum;
 }
 
 template <class T>
-double SampleObjective<T>::sum_tiles(const Model<T>& model, const Dataset<T>& data, Chosen samples,
-                                     std::span<const T> x, T* g, T scale) const {
-  auto [first, last, list] = samples;
-  T* features = tile_buffer<T>(std::min(tile_, last - first) * data.features());
-  std::vector<double> listed;
-  double sum = 0.0;
-  for (std::size_t count = 0; first < last; first += count) {
-    count = std::min(tile_, last - first);
-    if (list.empty()) {
-      data.read(first, count, features);
-      sum += model.tile(features, std::span(data.labels()).subspan(first, count), x, g, scale);
-    } else {
-      const auto part = list.subspan(first, count);
-      listed.clear();
-      for (const std::uint32_t sample : part) listed.push_back(data.labels().at(sample));
-      data.read(part, features);
-      sum += model.tile(features, listed, x, g, scale);
-    }
+double SampleObjective<T>::sum_batch(const Shard& mine, const Batch& batch, std::span<const T> x,
+                                     T* g, T scale) const {
+  std::vector<std::uint32_t> positions;
+  std::vector<T> labels;
+  for (const std::uint32_t sample : batch.samples) {
+    positions.push_back(mine.position.empty() ? sample : mine.position.at(sample));
+    labels.push_back(mine.labels.at(positions.back()));
   }
+  T* rest = g == nullptr ? nullptr : g + weights_;
+  double sum = 0.0;
+  mine.features->sweep_list(
+      positions, x.data(),
+      [&](std::size_t at, Lanes<T> z) {
+        sum += model_->losses(z, std::span(labels).subspan(at, z.count), x.subspan(weights_), rest,
+                              scale);
+      },
+      g);
   return sum;
 }
 
@@ -169,20 +159,46 @@ void SampleObjective<T>::gradient(int agent, std::span<const T> x, std::span<T> 
 
 template <class T>
 std::size_t SampleObjective<T>::test_samples() const {
-  return model_->classifies() ? test_.samples() : 0;
+  return test_.labels.size();
 }
 
 template <class T>
-std::size_t SampleObjective<T>::correct(std::size_t first, std::size_t last,
-                                        std::span<const T> x) const {
+std::size_t SampleObjective<T>::test_blocks() const {
+  return blocks_of(test_.labels.size());
+}
+
+template <class T>
+std::size_t SampleObjective<T>::correct(std::size_t block, std::span<const T> x) const {
   std::size_t right = 0;
-  T* features = tile_buffer<T>(std::min(tile_, last - first) * test_.features());
-  for (std::size_t count = 0; first < last; first += count) {
-    count = std::min(tile_, last - first);
-    test_.read(first, count, features);
-    right += model_->correct(features, std::span(test_.labels()).subspan(first, count), x);
-  }
+  test_.features->sweep(
+      block_begin<T>(test_.labels.size(), block), block_begin<T>(test_.labels.size(), block + 1),
+      x.data(),
+      [&](std::size_t at, Lanes<T> z) {
+        right +=
+            model_->correct(z, std::span(test_.labels).subspan(at, z.count), x.subspan(weights_));
+      },
+      nullptr);
   return right;
+}
+
+template <class T>
+std::vector<Held> SampleObjective<T>::held() const {
+  std::vector<Held> all{{"labels", 0}};
+  const auto add = [&](const Held& mine) {
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const Held& h) { return h.layout == mine.layout; });
+    if (same == all.end())
+      all.push_back(mine);
+    else
+      same->bytes += mine.bytes;
+  };
+  const auto add_shard = [&](const Shard& part) {
+    for (const Held& mine : part.features->held()) add(mine);
+    add({"labels", part.labels.size() * sizeof(T) + part.position.size() * sizeof(std::uint32_t)});
+  };
+  for (const Shard& s : shards_) add_shard(s);
+  if (test_.features != nullptr) add_shard(test_);
+  return all;
 }
 
 template class SampleObjective<float>;

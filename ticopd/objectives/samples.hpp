@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ticopd/data/dataset.hpp"
-#include "ticopd/objectives/columns.hpp"
+#include "ticopd/kernels/features.hpp"
 #include "ticopd/objectives/model.hpp"
 #include "ticopd/objectives/objective.hpp"
 
@@ -20,7 +20,7 @@ struct SampleOptions {
 };
 
 // f_i = mean over agent i's samples of the model's loss + (l2/2) ||x||^2.
-// The samples of an agent are cut into blocks and those into tiles, by their number alone, and
+// The samples of an agent are cut into blocks, and those into tiles, by their number alone, and
 // summed in order: whoever computes the blocks, f_i and its gradient have the same bits.
 template <class T>
 class SampleObjective : public Objective<T> {
@@ -38,39 +38,34 @@ class SampleObjective : public Objective<T> {
   double evaluate(int agent, std::size_t block, const Batch& batch, std::span<const T> x,
                   std::span<T> g) const override;
 
-  std::size_t samples(int agent) const override { return shard(agent).data.samples(); }
+  std::size_t samples(int agent) const override { return shard(agent).labels.size(); }
   std::size_t test_samples() const override;
-  std::size_t correct(std::size_t first, std::size_t last, std::span<const T> x) const override;
+  std::size_t test_blocks() const override;
+  std::size_t correct(std::size_t block, std::span<const T> x) const override;
   std::vector<Segment> segments() const override { return model_->segments(); }
+  std::vector<Held> held() const override;
 
  private:
-  // An agent's samples; where `model` is not null, they and it have only the features in `columns`.
+  // Samples as the kernel keeps them, their labels in its order.
   struct Shard {
-    Dataset<T> data;
-    Columns columns;
-    std::unique_ptr<Model<T>> model;
-    std::size_t dimension = 0;  // of that model
+    std::unique_ptr<Features<T>> features;
+    std::vector<T> labels;
+    std::vector<std::uint32_t> position;  // of each sample; empty: where it was given
   };
 
   const Shard& shard(int agent) const { return shards_[static_cast<std::size_t>(agent)]; }
-  Shard make_shard(Dataset<T> data) const;
-  // Samples [first, last) of the shard, or of the list where there is one.
-  struct Chosen {
-    std::size_t first, last;
-    std::span<const std::uint32_t> list;
-  };
-  Chosen chosen(int agent, std::size_t block, const Batch& batch) const;
-  double sum_tiles(const Model<T>& model, const Dataset<T>& data, Chosen samples,
-                   std::span<const T> x, T* g, T scale) const;
+  Shard make_shard(Dataset<T> data, Sweeps sweeps) const;
+  double sum_block(const Shard& mine, std::size_t block, std::span<const T> x, T* g, T scale) const;
+  double sum_batch(const Shard& mine, const Batch& batch, std::span<const T> x, T* g,
+                   T scale) const;
   double sampleless_terms(std::span<const T> x, T* g) const;
 
   std::unique_ptr<Model<T>> model_;
-  std::vector<Part> parts_;
   std::vector<Shard> shards_;
-  Dataset<T> test_;
+  Shard test_;
   SampleOptions options_;
   std::size_t dimension_;
-  std::size_t tile_;
+  std::size_t weights_;  // of the first product; the other parameters follow
   std::size_t all_samples_ = 0;
 };
 

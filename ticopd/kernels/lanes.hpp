@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace ticopd {
+
+// A tile of samples on its way through a model: one row for each unit, one column for each sample,
+// so that the lanes of a vector are samples and every layer, loss and derivative is written as if
+// for one of them. Rows have room up to a multiple of 16 columns; kernels keep zeros there.
+template <class T>
+struct Lanes {
+  T* at;
+  std::size_t stride;  // between rows
+  std::size_t count;   // samples
+
+  T* row(std::size_t unit) const { return at + unit * stride; }
+  operator Lanes<const T>() const { return {at, stride, count}; }
+};
+
+inline constexpr std::size_t lane_group = 16;
+
+constexpr std::size_t whole_groups(std::size_t count) {
+  return (count + lane_group - 1) / lane_group * lane_group;
+}
+
+// Room for `count` samples. One group more than needed: rows whose distance is a large power of two
+// would all fall into the same few lines of the first cache.
+constexpr std::size_t lane_stride(std::size_t count) {
+  return whole_groups(count) + lane_group;
+}
+
+// Uninitialised memory at a multiple of 64 bytes, a cache line and the widest vector.
+template <class T>
+class Aligned {
+ public:
+  Aligned() = default;
+  explicit Aligned(std::size_t count)
+      : memory_(static_cast<T*>(::operator new(count * sizeof(T), alignment))), count_(count) {}
+
+  T* data() const { return memory_.get(); }
+  std::size_t size() const { return count_; }
+  std::size_t bytes() const { return count_ * sizeof(T); }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  struct Free {
+    void operator()(T* p) const { ::operator delete(p, alignment); }
+  };
+  std::unique_ptr<T, Free> memory_;
+  std::size_t count_ = 0;
+};
+
+// A buffer of at least `count` entries that the calling thread keeps between calls, one for each
+// Tag. Tiles need the same sizes over and over, and fresh pages would cost more than some of the
+// arithmetic.
+template <class T, class Tag>
+T* scratch(std::size_t count) {
+  thread_local Aligned<T> buffer;
+  if (buffer.size() < count) buffer = Aligned<T>(count);
+  return buffer.data();
+}
+
+}  // namespace ticopd

@@ -1,0 +1,325 @@
+// layers.hpp in vectors of samples. Highway compiles this file once for each instruction set and
+// picks one at run time. Columns past the last sample, up to a whole vector, are computed too: what
+// stands there is kept finite on the way forward and zero on the way back, so that it adds nothing
+// to any sum.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ticopd/kernels/layers_vector.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ticopd/kernels/layers.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace ticopd {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::CappedTag<float, lane_group>;
+using V = hn::Vec<D>;
+constexpr D d;
+constexpr std::size_t width = hn::MaxLanes(D());
+
+// Rows of a product that are summed at once, two vectors of samples each: as many as the registers
+// hold. Ten classes are one go.
+constexpr std::size_t most_rows = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64 ? 10 : 6;
+
+// exp(x) = 2^n exp(r), |r| <= ln(2)/2; `rest` is exp(r) - 1 by its Taylor polynomial, whose next
+// term is below 6e-9. Comparisons are such that NaN stays NaN.
+struct Reduced {
+  hn::Vec<hn::RebindToSigned<D>> n;
+  V rest;
+};
+
+HWY_INLINE Reduced reduce(V x) {
+  const hn::RebindToSigned<D> di;
+  const V magic = hn::Set(d, 12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
+  const V shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), magic);
+  const V n = hn::Sub(shifted, magic);
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  V p = hn::MulAdd(hn::Set(d, 1.0f / 5040), r, hn::Set(d, 1.0f / 720));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0f / 120));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0f / 24));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0f / 6));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.5f));
+  p = hn::MulAdd(p, hn::Mul(r, r), r);
+  return {hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)), p};
+}
+
+HWY_INLINE V power_of_two(hn::Vec<hn::RebindToSigned<D>> n) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
+}
+
+HWY_INLINE V between(V x, float low, float high) {
+  x = hn::IfThenElse(hn::Lt(x, hn::Set(d, low)), hn::Set(d, low), x);
+  return hn::IfThenElse(hn::Gt(x, hn::Set(d, high)), hn::Set(d, high), x);
+}
+
+// For x <= 0, through the denormals down to 0.
+HWY_INLINE V exp_of_negative(V x) {
+  const Reduced e = reduce(between(x, -104.0f, 0.0f));
+  const auto half = hn::ShiftRight<1>(e.n);  // 2^n itself may be no normal float
+  const V scaled = hn::Mul(hn::Add(hn::Set(d, 1.0f), e.rest), power_of_two(half));
+  return hn::Mul(scaled, power_of_two(hn::Sub(e.n, half)));
+}
+
+HWY_INLINE V sigmoid(V x) {
+  const Reduced e = reduce(between(hn::Neg(x), -87.0f, 87.0f));
+  const V one = hn::Set(d, 1.0f);
+  return hn::Div(one, hn::MulAdd(hn::Add(one, e.rest), power_of_two(e.n), one));
+}
+
+// tanh |x| = E / (E + 2) with E = exp(2|x|) - 1: right to the last digits at 0.
+HWY_INLINE V tangent(V x) {
+  const V a = between(hn::Abs(x), 0.0f, 10.0f);  // there tanh is 1
+  const Reduced e = reduce(hn::Add(a, a));
+  const V scale = power_of_two(e.n);
+  const V big = hn::MulAdd(scale, e.rest, hn::Sub(scale, hn::Set(d, 1.0f)));
+  return hn::CopySign(hn::Div(big, hn::Add(big, hn::Set(d, 2.0f))), x);
+}
+
+template <class F>
+HWY_INLINE void on_rows(const float* b, std::size_t rows, Lanes<float> v, F phi) {
+  for (std::size_t j = 0; j < rows; ++j) {
+    const V bias = hn::Set(d, b[j]);
+    float* row = v.row(j);
+    for (std::size_t i = 0; i < v.count; i += width)
+      hn::Store(phi(hn::Add(hn::Load(d, row + i), bias)), d, row + i);
+  }
+}
+
+void activate(Activation phi, const float* b, std::size_t rows, Lanes<float> v) {
+  switch (phi) {
+    case Activation::sigmoid:
+      return on_rows(b, rows, v, [](V x) HWY_ATTR { return sigmoid(x); });
+    case Activation::tanh:
+      return on_rows(b, rows, v, [](V x) HWY_ATTR { return tangent(x); });
+    case Activation::relu:  // NaN is not below zero
+      return on_rows(b, rows, v,
+                     [](V x) HWY_ATTR { return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x); });
+  }
+}
+
+// phi'(z) by h = phi(z)
+HWY_INLINE V derivative(Activation phi, V h) {
+  const V one = hn::Set(d, 1.0f);
+  if (phi == Activation::sigmoid) return hn::NegMulAdd(h, h, h);
+  if (phi == Activation::tanh) return hn::Mul(hn::Sub(one, h), hn::Add(one, h));
+  return hn::IfThenElse(hn::Gt(h, hn::Zero(d)), one, hn::Mul(hn::Zero(d), h));
+}
+
+// Weights seen through two strides, so that a transposed product is a matter of which is which.
+struct View {
+  const float* at;
+  std::size_t row, column;
+};
+
+// sum[r][h] = start(r) + sum_k a(r, k) in(k, i + h width ...), for R rows and two vectors.
+template <std::size_t R, class Finish>
+HWY_INLINE void rows_at(View a, std::size_t inner, Lanes<const float> in, std::size_t i,
+                        const Finish& finish) {
+  V sum[R][2];
+  for (std::size_t r = 0; r < R; ++r) sum[r][0] = sum[r][1] = hn::Zero(d);
+  const float* column = a.at;
+  const float* x = in.at + i;
+  for (std::size_t k = 0; k < inner; ++k, column += a.column, x += in.stride) {
+    const V low = hn::Load(d, x), high = hn::Load(d, x + width);
+    for (std::size_t r = 0; r < R; ++r) {
+      const V weight = hn::Set(d, column[r * a.row]);
+      sum[r][0] = hn::MulAdd(weight, low, sum[r][0]);
+      sum[r][1] = hn::MulAdd(weight, high, sum[r][1]);
+    }
+  }
+  for (std::size_t r = 0; r < R; ++r) finish(r, sum[r][0], sum[r][1]);
+}
+
+// The tail of fewer than most_rows rows is found at compile time, one template for each number.
+template <std::size_t R, class Finish>
+HWY_INLINE void last_rows_at(std::size_t rows, View a, std::size_t inner, Lanes<const float> in,
+                             std::size_t i, const Finish& finish) {
+  if constexpr (R > 0) {
+    if (rows == R) return rows_at<R>(a, inner, in, i, finish);
+    last_rows_at<R - 1>(rows, a, inner, in, i, finish);
+  }
+}
+
+// finish(r, i, low, high) gets row r of a in at the samples i ..., two vectors of them; the second
+// may lie past the last sample, where rows have room but hold nothing.
+template <class Finish>
+HWY_INLINE void product(View a, std::size_t rows, std::size_t inner, Lanes<const float> in,
+                        const Finish& finish) {
+  for (std::size_t i = 0; i < in.count; i += 2 * width)
+    for (std::size_t first = 0; first < rows; first += most_rows) {
+      const View part{a.at + first * a.row, a.row, a.column};
+      const auto store = [&](std::size_t r, V low, V high)
+                             HWY_ATTR { finish(first + r, i, low, high); };
+      if (rows - first >= most_rows)
+        rows_at<most_rows>(part, inner, in, i, store);
+      else
+        last_rows_at<most_rows - 1>(rows - first, part, inner, in, i, store);
+    }
+}
+
+void multiply(const float* w, std::size_t rows, std::size_t inner, Lanes<const float> in,
+              Lanes<float> out) {
+  product({w, inner, 1}, rows, inner, in,
+          [&](std::size_t r, std::size_t i, V low, V high) HWY_ATTR {
+            hn::Store(low, d, out.row(r) + i);
+            if (i + width < out.count) hn::Store(high, d, out.row(r) + i + width);
+          });
+}
+
+void back(Activation phi, const float* w, std::size_t rows, std::size_t inner,
+          Lanes<const float> delta, Lanes<float> h) {
+  product({w, 1, inner}, inner, rows, delta,
+          [&](std::size_t k, std::size_t i, V low, V high) HWY_ATTR {
+            float* at = h.row(k) + i;
+            hn::Store(hn::Mul(low, derivative(phi, hn::Load(d, at))), d, at);
+            at += width;
+            if (i + width < h.count)
+              hn::Store(hn::Mul(high, derivative(phi, hn::Load(d, at))), d, at);
+          });
+}
+
+HWY_INLINE float total(V v) {
+  return hn::GetLane(hn::SumOfLanes(d, v));
+}
+
+template <std::size_t R>
+HWY_INLINE void outer_rows(Lanes<const float> delta, Lanes<const float> in, std::size_t inner,
+                           float* g) {
+  for (std::size_t k = 0; k < inner; k += 2) {
+    const bool both = k + 1 < inner;
+    const float* x = in.row(k);
+    const float* y = both ? in.row(k + 1) : x;
+    V sum[R][2];
+    for (std::size_t r = 0; r < R; ++r) sum[r][0] = sum[r][1] = hn::Zero(d);
+    for (std::size_t i = 0; i < in.count; i += width) {
+      const V left = hn::Load(d, x + i), right = hn::Load(d, y + i);
+      for (std::size_t r = 0; r < R; ++r) {
+        const V slope = hn::Load(d, delta.row(r) + i);
+        sum[r][0] = hn::MulAdd(slope, left, sum[r][0]);
+        sum[r][1] = hn::MulAdd(slope, right, sum[r][1]);
+      }
+    }
+    for (std::size_t r = 0; r < R; ++r) {
+      g[r * inner + k] += total(sum[r][0]);
+      if (both) g[r * inner + k + 1] += total(sum[r][1]);
+    }
+  }
+}
+
+template <std::size_t R>
+HWY_INLINE void last_outer_rows(std::size_t rows, Lanes<const float> delta, Lanes<const float> in,
+                                std::size_t inner, float* g) {
+  if constexpr (R > 0) {
+    if (rows == R) return outer_rows<R>(delta, in, inner, g);
+    last_outer_rows<R - 1>(rows, delta, in, inner, g);
+  }
+}
+
+void outer(Lanes<const float> delta, std::size_t rows, Lanes<const float> in, std::size_t inner,
+           float* g_w) {
+  for (std::size_t first = 0; first < rows; first += most_rows) {
+    const Lanes<const float> part{delta.row(first), delta.stride, delta.count};
+    float* g = g_w + first * inner;
+    if (rows - first >= most_rows)
+      outer_rows<most_rows>(part, in, inner, g);
+    else
+      last_outer_rows<most_rows - 1>(rows - first, part, in, inner, g);
+  }
+}
+
+void row_sums(Lanes<const float> delta, std::size_t rows, float* g_b) {
+  for (std::size_t r = 0; r < rows; ++r) {
+    V sum = hn::Zero(d);
+    for (std::size_t i = 0; i < delta.count; i += width)
+      sum = hn::Add(sum, hn::Load(d, delta.row(r) + i));
+    g_b[r] += total(sum);
+  }
+}
+
+// One vector of samples. The delta of the label is minus the sum of the others, never p_y - 1 (see
+// layers_plain.cpp). Lanes past the last sample get deltas and losses of zero.
+HWY_INLINE V softmax_at(const float* b, std::size_t classes, V label, V scale, hn::Mask<D> real,
+                        float* z, std::size_t stride) {
+  V top = hn::Add(hn::Load(d, z), hn::Set(d, b[0]));
+  V at = hn::Zero(d);  // the first class that has the largest logit
+  V mine = top;
+  for (std::size_t c = 0; c < classes; ++c) {
+    const V logit = hn::Add(hn::Load(d, z + c * stride), hn::Set(d, b[c]));
+    const V number = hn::Set(d, static_cast<float>(c));
+    at = hn::IfThenElse(hn::Gt(logit, top), number, at);
+    top = hn::IfThenElse(hn::Gt(logit, top), logit, top);
+    mine = hn::IfThenElse(hn::Eq(label, number), logit, mine);
+    hn::Store(logit, d, z + c * stride);
+  }
+  V own = hn::Zero(d), below = own, others = own;
+  for (std::size_t c = 0; c < classes; ++c) {
+    const V number = hn::Set(d, static_cast<float>(c));
+    const V e = exp_of_negative(hn::Sub(hn::Load(d, z + c * stride), top));
+    const auto largest = hn::Eq(at, number);
+    own = hn::IfThenElse(largest, e, own);
+    below = hn::Add(below, hn::IfThenZeroElse(largest, e));
+    others = hn::Add(others, hn::IfThenZeroElse(hn::Eq(label, number), e));
+    hn::Store(e, d, z + c * stride);
+  }
+  const V factor = hn::IfThenElseZero(real, hn::Div(scale, hn::Add(own, below)));
+  const V of_label = hn::Neg(hn::Mul(others, factor));
+  for (std::size_t c = 0; c < classes; ++c) {
+    const V share = hn::Mul(hn::Load(d, z + c * stride), factor);
+    const auto is_label = hn::Eq(label, hn::Set(d, static_cast<float>(c)));
+    hn::Store(hn::IfThenElseZero(real, hn::IfThenElse(is_label, of_label, share)), d,
+              z + c * stride);
+  }
+  // below - below: Log1p answers NaN with a number.
+  const V tail = hn::Add(hn::Log1p(d, below), hn::Sub(below, below));
+  return hn::IfThenElseZero(real, hn::Add(hn::Sub(top, mine), tail));
+}
+
+double cross_entropy(const float* b, std::size_t classes, const float* labels, float scale,
+                     Lanes<float> z) {
+  alignas(64) float label[lane_group], part[lane_group];
+  double loss = 0.0;
+  for (std::size_t i = 0; i < z.count; i += width) {
+    const std::size_t real = std::min(width, z.count - i);
+    std::fill_n(label, width, 0.0f);
+    std::copy_n(labels + i, real, label);
+    hn::Store(softmax_at(b, classes, hn::Load(d, label), hn::Set(d, scale), hn::FirstN(d, real),
+                         z.at + i, z.stride),
+              d, part);
+    for (std::size_t l = 0; l < real; ++l) loss += static_cast<double>(part[l]);
+  }
+  return static_cast<double>(scale) * loss;
+}
+
+}  // namespace
+
+const Layers<float>& table() {
+  static constexpr Layers<float> functions{activate, multiply, outer,
+                                           row_sums, back,     cross_entropy};
+  return functions;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace ticopd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ticopd {
+
+HWY_EXPORT(table);
+
+const Layers<float>& vector_layers() {
+  return HWY_DYNAMIC_DISPATCH(table)();
+}
+
+}  // namespace ticopd
+#endif

@@ -1,0 +1,205 @@
+// sparse_sums.hpp in vectors; Highway compiles this file for each instruction set. A row of outputs
+// stays in registers while a list is summed, so that an entry costs one load and one fused
+// multiply-add for every vector of a row, and the broadcast of its value.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ticopd/kernels/sparse_sums.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include <hwy/highway.h>
+
+#include <array>
+
+#include "ticopd/kernels/sparse_sums.hpp"
+
+#ifndef TICOPD_PIXEL_VALUES  // once for all instruction sets
+#define TICOPD_PIXEL_VALUES
+namespace ticopd {
+namespace {
+
+// A load is faster than a conversion and a division.
+constexpr auto pixel_values = [] {
+  std::array<float, 256> table{};
+  for (std::size_t v = 0; v < table.size(); ++v) table[v] = static_cast<float>(v) / 255.0f;
+  return table;
+}();
+
+}  // namespace
+}  // namespace ticopd
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace ticopd {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
+constexpr D d;
+constexpr std::size_t lanes = hn::MaxLanes(D());
+
+// A row of G groups of 16 floats in registers.
+template <std::size_t G>
+struct Row {
+  static constexpr std::size_t vectors = G * 16 / lanes;
+  V v[vectors];
+
+  HWY_INLINE Row() {}  // said, so that it is compiled for this instruction set like the rest
+
+  HWY_INLINE void clear() {
+    for (std::size_t k = 0; k < vectors; ++k) v[k] = hn::Zero(d);
+  }
+  HWY_INLINE void load(const float* from) {
+    for (std::size_t k = 0; k < vectors; ++k) v[k] = hn::Load(d, from + k * lanes);
+  }
+  HWY_INLINE void store(float* to) const {
+    for (std::size_t k = 0; k < vectors; ++k) hn::Store(v[k], d, to + k * lanes);
+  }
+  HWY_INLINE void add_product(V factor, const float* row) {
+    for (std::size_t k = 0; k < vectors; ++k)
+      v[k] = hn::MulAdd(factor, hn::Load(d, row + k * lanes), v[k]);
+  }
+  HWY_INLINE void add_to(float* to) const {
+    for (std::size_t k = 0; k < vectors; ++k)
+      hn::Store(hn::Add(v[k], hn::Load(d, to + k * lanes)), d, to + k * lanes);
+  }
+  HWY_INLINE void add_times(V factor, float* to) const {
+    for (std::size_t k = 0; k < vectors; ++k)
+      hn::Store(hn::MulAdd(factor, v[k], hn::Load(d, to + k * lanes)), d, to + k * lanes);
+  }
+};
+
+template <std::size_t G>
+const Ink* add_ink_of(const std::uint8_t* counts, std::size_t lists, const Ink* entries,
+                      const float* rows, float* out) {
+  for (std::size_t l = 0; l < lists; ++l, out += G * 16) {
+    if (counts[l] == 0) continue;
+    Row<G> sum;
+    sum.clear();
+    for (const Ink* end = entries + counts[l]; entries != end; ++entries)
+      sum.add_product(hn::Set(d, pixel_values[*entries & 255]), rows + (*entries >> 8) * G * 16);
+    sum.add_to(out);
+  }
+  return entries;
+}
+
+template <std::size_t G>
+void gather_rows_of(const std::uint32_t* index, const float* value, std::size_t count,
+                    const float* rows, float* out) {
+  Row<G> sum;
+  sum.clear();
+  for (std::size_t e = 0; e < count; ++e)
+    sum.add_product(hn::Set(d, value[e]), rows + std::size_t{index[e]} * G * 16);
+  sum.store(out);
+}
+
+template <std::size_t G>
+void scatter_row_of(const std::uint32_t* index, const float* value, std::size_t count,
+                    const float* row, float* out) {
+  Row<G> mine;
+  mine.load(row);
+  for (std::size_t e = 0; e < count; ++e)
+    mine.add_times(hn::Set(d, value[e]), out + std::size_t{index[e]} * G * 16);
+}
+
+// f.template operator()<G>() for the G that makes up a width.
+template <class F>
+HWY_INLINE auto by_width(std::size_t width, const F& f) {
+  switch (width / 16) {
+    case 1:
+      return f.template operator()<1>();
+    case 2:
+      return f.template operator()<2>();
+    case 3:
+      return f.template operator()<3>();
+    case 4:
+      return f.template operator()<4>();
+    case 5:
+      return f.template operator()<5>();
+    case 6:
+      return f.template operator()<6>();
+    case 7:
+      return f.template operator()<7>();
+    default:
+      return f.template operator()<8>();
+  }
+}
+
+const Ink* add_ink(const std::uint8_t* counts, std::size_t lists, const Ink* entries,
+                   const float* rows, std::size_t width, float* out) {
+  return by_width(width, [&]<std::size_t G>()
+                             HWY_ATTR { return add_ink_of<G>(counts, lists, entries, rows, out); });
+}
+
+void gather_rows(const std::uint32_t* index, const float* value, std::size_t count,
+                 const float* rows, std::size_t width, float* out) {
+  by_width(width,
+           [&]<std::size_t G>() HWY_ATTR { gather_rows_of<G>(index, value, count, rows, out); });
+}
+
+void scatter_row(const std::uint32_t* index, const float* value, std::size_t count,
+                 const float* row, std::size_t width, float* out) {
+  by_width(width,
+           [&]<std::size_t G>() HWY_ATTR { scatter_row_of<G>(index, value, count, row, out); });
+}
+
+// By squares of four: no more than a hundredth of the time of a gradient.
+void transpose(const float* in, std::size_t in_stride, std::size_t rows, std::size_t columns,
+               float* out, std::size_t out_stride) {
+  const hn::CappedTag<float, 4> d4;
+#if HWY_TARGET != HWY_SCALAR
+  for (std::size_t r = 0; r < rows; r += 4)
+    for (std::size_t c = 0; c < columns; c += 4) {
+      const float* from = in + r * in_stride + c;
+      float* to = out + c * out_stride + r;
+      const auto r0 = hn::Load(d4, from), r1 = hn::Load(d4, from + in_stride);
+      const auto r2 = hn::Load(d4, from + 2 * in_stride), r3 = hn::Load(d4, from + 3 * in_stride);
+      const auto even = hn::InterleaveLower(d4, r0, r2), odd = hn::InterleaveLower(d4, r1, r3);
+      hn::Store(hn::InterleaveLower(d4, even, odd), d4, to);
+      hn::Store(hn::InterleaveUpper(d4, even, odd), d4, to + out_stride);
+      const auto high = hn::InterleaveUpper(d4, r0, r2), top = hn::InterleaveUpper(d4, r1, r3);
+      hn::Store(hn::InterleaveLower(d4, high, top), d4, to + 2 * out_stride);
+      hn::Store(hn::InterleaveUpper(d4, high, top), d4, to + 3 * out_stride);
+    }
+#else
+  (void)d4;
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c) out[c * out_stride + r] = in[r * in_stride + c];
+#endif
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace ticopd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ticopd {
+
+HWY_EXPORT(add_ink);
+HWY_EXPORT(gather_rows);
+HWY_EXPORT(scatter_row);
+HWY_EXPORT(transpose);
+
+const Ink* add_ink(const std::uint8_t* counts, std::size_t lists, const Ink* entries,
+                   const float* rows, std::size_t width, float* out) {
+  return HWY_DYNAMIC_DISPATCH(add_ink)(counts, lists, entries, rows, width, out);
+}
+
+void gather_rows(const std::uint32_t* index, const float* value, std::size_t count,
+                 const float* rows, std::size_t width, float* out) {
+  HWY_DYNAMIC_DISPATCH(gather_rows)(index, value, count, rows, width, out);
+}
+
+void scatter_row(const std::uint32_t* index, const float* value, std::size_t count,
+                 const float* row, std::size_t width, float* out) {
+  HWY_DYNAMIC_DISPATCH(scatter_row)(index, value, count, row, width, out);
+}
+
+void transpose(const float* in, std::size_t in_stride, std::size_t rows, std::size_t columns,
+               float* out, std::size_t out_stride) {
+  HWY_DYNAMIC_DISPATCH(transpose)(in, in_stride, rows, columns, out, out_stride);
+}
+
+}  // namespace ticopd
+#endif
