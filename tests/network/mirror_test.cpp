@@ -25,8 +25,9 @@ CodecOptions codec(const std::string& kind) {
 // A network in one process, with a field of random rows.
 template <class T>
 struct World {
-  explicit World(const std::string& kind, Transport* over = nullptr)
-      : coder(make_codec<T>(codec(kind))),
+  explicit World(const std::string& kind, Transport* over = nullptr, std::size_t cols = d)
+      : f({n, cols, 2}),
+        coder(make_codec<T>(codec(kind))),
         pool(2),
         net({.graph = graph,
              .objective = f,
@@ -58,7 +59,7 @@ struct World {
   }
 
   Graph graph = erdos_renyi(n, 0.5, 3);
-  LeastSquares<T> f{ProblemSize{n, d, 2}};
+  LeastSquares<T> f;
   std::unique_ptr<Codec<T>> coder;
   Alone alone;
   Pool pool;
@@ -85,6 +86,35 @@ TEST(Mirror, MovesByTheGainTimesWhatWasSent) {
         EXPECT_EQ(mirror.own().row(i)[k], before.row(i)[k] + gain * q[k]);
       }
     }
+  }
+}
+
+// Long rows are sent, applied and received stretch by stretch.
+TEST(Mirror, MovesLongRowsAsItMovesShortOnes) {
+  const std::size_t cols = 4500;
+  for (const std::string kind : {"qsgd", "sign", "top_k"}) {
+    ThreadRanks ranks(2, 20);
+    const auto errors = on_every_rank(ranks, 2, [&](Transport& t) {
+      World<float> w(kind, &t, cols);
+      CpuMirror<float> mirror(w.net, w.net.laplacian(), 1, {.estimate = true, .sent = true});
+      Field<float> before = mirror.own();
+      for (std::uint32_t round = 1; round <= 3; ++round) {
+        w.net.begin_round(round);
+        const Field<float> v = w.rows(round);
+        before = mirror.own();
+        mirror.send(v, 0.75f);
+        mirror.receive();  // which compares ghosts with what their owners have
+        for (std::size_t i = 0; i < v.rows(); ++i) {
+          std::vector<float> difference(cols), moved(cols);
+          for (std::size_t k = 0; k < cols; ++k) difference[k] = v.row(i)[k] - before.row(i)[k];
+          const std::vector<float> q = w.Q(difference, w.net.plan().agent(i), round, 1);
+          for (std::size_t k = 0; k < cols; ++k) moved[k] = before.row(i)[k] + 0.75f * q[k];
+          ASSERT_EQ(w.copy(mirror.own(), i), moved) << kind;
+          ASSERT_EQ(w.copy(mirror.sent(), i), q) << kind;
+        }
+      }
+    });
+    for (const auto& error : errors) EXPECT_FALSE(error) << message_of(error);
   }
 }
 

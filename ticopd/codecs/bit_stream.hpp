@@ -1,12 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <type_traits>
 
 namespace ticopd {
 
@@ -108,46 +108,76 @@ class BitReader {
 // of each plane stands alone, for a SIMD register or a GPU warp as for the loops here.
 inline constexpr std::size_t chunk = 64;
 
-// `out` and `in` are plane_bytes(fields.size(), bits) long; fields are below 2^bits, bits 1 ... 16.
-inline void pack_fields(std::span<const std::uint16_t> fields, unsigned bits,
-                        std::span<std::byte> out) {
-  if (bits == 8) {
-    for (std::size_t j = 0; j < fields.size(); ++j) out[j] = static_cast<std::byte>(fields[j]);
-  } else if (bits == 4) {
-    const std::size_t pairs = fields.size() / 2;
-    for (std::size_t j = 0; j < pairs; ++j)
-      out[j] = static_cast<std::byte>(fields[2 * j] | fields[2 * j + 1] << 4);
-    if (fields.size() % 2 != 0) out[pairs] = static_cast<std::byte>(fields.back());
-  } else {
-    BitWriter writer(out);
-    for (const std::uint16_t field : fields) writer.put(field, bits);
-    writer.finish();
+// Eight fields in bytes, or four in halves of 32 bits, moved together inside one word and apart
+// again: neighbours join in pairs, then pairs, then pairs of pairs.
+template <class Field>
+class Squeeze {
+ public:
+  static constexpr std::size_t fields = 8 / sizeof(Field);
+
+  explicit Squeeze(unsigned bits) {
+    unsigned lane = 8 * sizeof(Field);
+    for (Step& step : steps_) {
+      step = {.width = bits, .lane = lane, .low = 0};
+      for (unsigned at = 0; at < 64; at += 2 * lane)
+        step.low |= ((std::uint64_t{1} << bits) - 1) << at;
+      lane *= 2, bits *= 2;
+    }
   }
+
+  std::uint64_t together(std::uint64_t word) const {
+    for (const Step& s : steps_)
+      word = (word & s.low) | (word & s.low << s.lane) >> (s.lane - s.width);
+    return word;
+  }
+
+  std::uint64_t apart(std::uint64_t word) const {
+    for (std::size_t i = steps_.size(); i-- > 0;) {
+      const Step& s = steps_[i];
+      word = (word & s.low) | (word & s.low << s.width) << (s.lane - s.width);
+    }
+    return word;
+  }
+
+ private:
+  struct Step {
+    unsigned width, lane;  // a field has `width` bits in every lane of `lane` bits
+    std::uint64_t low;     // the fields of the even lanes
+  };
+  std::array<Step, sizeof(Field) == 1 ? 3 : 2> steps_;
+};
+
+// `out` and `in` are plane_bytes(fields.size(), bits) long; fields are below 2^bits, and `Field` is
+// std::uint8_t for 1 ... 8 bits or std::uint16_t for 1 ... 16.
+template <class Field>
+void pack_fields(std::span<const Field> fields, unsigned bits, std::span<std::byte> out) {
+  if (bits == 8 * sizeof(Field)) {
+    if (!out.empty()) std::memcpy(out.data(), fields.data(), out.size());
+    return;
+  }
+  BitWriter writer(out);
+  const Squeeze<Field> squeeze(bits);
+  std::size_t j = 0;
+  for (; j + squeeze.fields <= fields.size(); j += squeeze.fields)
+    writer.put(squeeze.together(load_word(std::as_bytes(fields.subspan(j, squeeze.fields)))),
+               static_cast<unsigned>(squeeze.fields) * bits);
+  for (; j < fields.size(); ++j) writer.put(fields[j], bits);
+  writer.finish();
 }
 
-inline void unpack_fields(std::span<const std::byte> in, unsigned bits,
-                          std::span<std::uint16_t> fields) {
-  if (bits == 8) {
-    for (std::size_t j = 0; j < fields.size(); ++j)
-      fields[j] = std::to_integer<std::uint16_t>(in[j]);
-  } else if (bits == 4) {
-    for (std::size_t j = 0; j < fields.size(); ++j)
-      fields[j] = std::to_integer<std::uint16_t>(in[j / 2] >> j % 2 * 4 & std::byte{15});
-  } else {
-    BitReader reader(in);
-    for (std::uint16_t& field : fields) field = static_cast<std::uint16_t>(reader.get(bits));
+template <class Field>
+void unpack_fields(std::span<const std::byte> in, unsigned bits, std::span<Field> fields) {
+  if (bits == 8 * sizeof(Field)) {
+    if (!in.empty()) std::memcpy(fields.data(), in.data(), in.size());
+    return;
   }
-}
-
-// The signs of up to 64 coordinates as they stand in a plane of single bits: 1 is negative. It is
-// the sign bit of the number, so that -0.0 is negative and a sign costs no comparison.
-template <class T>
-std::uint64_t sign_word(std::span<const T> v) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  std::uint64_t word = 0;
-  for (std::size_t j = 0; j < v.size(); ++j)
-    word |= static_cast<std::uint64_t>(std::bit_cast<Bits>(v[j]) >> (8 * sizeof(T) - 1)) << j;
-  return word;
+  BitReader reader(in);
+  const Squeeze<Field> squeeze(bits);
+  std::size_t j = 0;
+  for (; j + squeeze.fields <= fields.size(); j += squeeze.fields)
+    store_word(squeeze.apart(reader.get(static_cast<unsigned>(squeeze.fields) * bits)),
+               std::as_writable_bytes(fields.subspan(j, squeeze.fields)));
+  for (; j < fields.size(); ++j) fields[j] = static_cast<Field>(reader.get(bits));
 }
 
 }  // namespace ticopd

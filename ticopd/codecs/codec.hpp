@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,24 @@ class Codec {
   [[nodiscard]] virtual bool decode(std::span<const std::byte> in, const Noise& message,
                                     std::span<T> q) const = 0;
 
+  // The two above are all that a codec has to have. These two do the same in fewer sweeps over
+  // memory, for codecs that can; unless overridden they go through whole rows.
+
+  // Takes in the coordinates first ... first + q.size() - 1 of what was decoded.
+  using Use = std::function<void(std::size_t first, std::span<const T> q)>;
+
+  // ENC(x - h), then DEC of it, which is handed to `sent` once for each stretch of coordinates, in
+  // ascending order. `sent` may overwrite h there: nobody reads it any more. False, without a call
+  // of `sent`, where encode would be false.
+  [[nodiscard]] virtual bool encode_difference(std::span<const T> x, std::span<const T> h,
+                                               const Noise& message, Bytes& out,
+                                               const Use& sent) const;
+
+  // DEC(in) of d coordinates, handed to `use` in the same way. False, without a call of `use`,
+  // where decode would be false: a refused payload changes nothing.
+  [[nodiscard]] virtual bool decode_stretches(std::span<const std::byte> in, const Noise& message,
+                                              std::size_t d, const Use& use) const;
+
   virtual std::size_t payload_bytes(std::size_t d) const = 0;
 
   // What the papers would count for one message.
@@ -44,6 +63,9 @@ class Codec {
   // A lossless codec carries v itself, not v - h: h + (v - h) is not v in floating point.
   virtual bool lossless() const { return false; }
 };
+
+extern template class Codec<float>;
+extern template class Codec<double>;
 
 // What a config may say of a codec. Keys that a kind does not use are ignored.
 struct CodecOptions {

@@ -6,44 +6,11 @@
 
 #include "ticopd/codecs/values.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/network/sum.hpp"
 
 namespace ticopd {
-namespace {
 
-// u of the coordinates first ... first + count - 1; `first` is a multiple of four. Buckets do not
-// restart it: a coordinate's noise is a matter of its place in the row.
-void draw(const Noise& message, std::size_t first, std::size_t count, std::span<float, chunk> u) {
-  for (std::size_t j = 0; j < count; j += 4) {
-    const Noise::Block block = message.block(static_cast<std::uint32_t>((first + j) / 4));
-    for (std::size_t lane = 0; lane < 4; ++lane) u[j + lane] = Noise::to_uniform(block[lane]);
-  }
-}
-
-// What turns a bucket's coordinates into levels.
-template <class T>
-struct Scale {
-  // s / norm overflows a float for a norm below 2^-120; a power of two on both sides is exact.
-  Scale(float norm, std::uint32_t s)
-      : top(static_cast<T>(s)),
-        lift(norm < 0x1p-64f ? T{0x1p64} : T{1}),
-        scale(norm > 0 ? top / (static_cast<T>(norm) * lift) : T{0}) {}
-
-  void quantise(std::span<const T> v, const float* u, std::uint16_t* levels) const {
-    for (std::size_t j = 0; j < v.size(); ++j) {
-      const T x = (std::abs(v[j]) * lift) * scale + static_cast<T>(u[j]);
-      // Nothing here is negative, so the cast is floor. Rounding can reach s + 1: hence the clamp.
-      levels[j] = static_cast<std::uint16_t>(static_cast<int>(x < top ? x : top));
-    }
-  }
-
-  T top, lift, scale;
-};
-
-}  // namespace
-
-template <class T>
-struct Qsgd<T>::Layout {
+template <class T, class Loops>
+struct Qsgd<T, Loops>::Layout {
   Layout(std::size_t row, std::size_t bucket, unsigned bits)
       : d(row),
         length(bucket == 0 || bucket > d ? std::max<std::size_t>(d, 1) : bucket),
@@ -66,11 +33,18 @@ struct Qsgd<T>::Layout {
     }
   }
 
+  // Calls visit(first, count) for each stretch of the row.
+  template <class Visit>
+  void each_stretch(Visit visit) const {
+    for (std::size_t first = 0; first < d; first += codec_stretch)
+      visit(first, std::min(codec_stretch, d - first));
+  }
+
   std::size_t d, length, buckets, levels_at, signs_at, bytes;
 };
 
-template <class T>
-Qsgd<T>::Qsgd(const CodecOptions& options)
+template <class T, class Loops>
+Qsgd<T, Loops>::Qsgd(const CodecOptions& options)
     : bits_(static_cast<unsigned>(options.bits)),
       s_((1u << (bits_ & 31u)) - 1),
       scaled_(options.scaled),
@@ -79,85 +53,152 @@ Qsgd<T>::Qsgd(const CodecOptions& options)
     throw ConfigError(fmt::format("codec.bits = {}: allowed are 1, 2, ..., 16", options.bits));
 }
 
-template <class T>
-bool Qsgd<T>::encode(std::span<const T> v, const Noise& message, Bytes& out) const {
+template <class T, class Loops>
+bool Qsgd<T, Loops>::encode(std::span<const T> v, const Noise& message, Bytes& out) const {
   const Layout row(v.size(), bucket_, bits_);
+  if (!encode_norms(row, Source<T>(v), out)) return false;
+  row.each_stretch([&](std::size_t first, std::size_t count) {
+    encode_stretch(row, Source<T>(v), message, first, count, out);
+  });
+  return true;
+}
+
+template <class T, class Loops>
+bool Qsgd<T, Loops>::encode_difference(std::span<const T> x, std::span<const T> h,
+                                       const Noise& message, Bytes& out, const Use& sent) const {
+  const Layout row(x.size(), bucket_, bits_);
+  const Source<T> v(x, h);
+  if (!encode_norms(row, v, out)) return false;
+  alignas(64) T q[codec_stretch];
+  row.each_stretch([&](std::size_t first, std::size_t count) {
+    encode_stretch(row, v, message, first, count, out);
+    decode_stretch(row, out, first, {q, count});
+    sent(first, {q, count});
+  });
+  return true;
+}
+
+template <class T, class Loops>
+bool Qsgd<T, Loops>::decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const {
+  const Layout row(q.size(), bucket_, bits_);
+  if (!is_payload(row, in)) return false;
+  row.each_stretch([&](std::size_t first, std::size_t count) {
+    decode_stretch(row, in, first, q.subspan(first, count));
+  });
+  return true;
+}
+
+template <class T, class Loops>
+bool Qsgd<T, Loops>::decode_stretches(std::span<const std::byte> in, const Noise&, std::size_t d,
+                                      const Use& use) const {
+  const Layout row(d, bucket_, bits_);
+  if (!is_payload(row, in)) return false;
+  alignas(64) T q[codec_stretch];
+  row.each_stretch([&](std::size_t first, std::size_t count) {
+    decode_stretch(row, in, first, {q, count});
+    use(first, {q, count});
+  });
+  return true;
+}
+
+template <class T, class Loops>
+bool Qsgd<T, Loops>::encode_norms(const Layout& row, Source<T> v, Bytes& out) const {
   out.resize(row.bytes);
-  const std::span<std::byte> bytes(out);
   for (std::size_t b = 0; b < row.buckets; ++b) {
-    const double norm = std::sqrt(sum_of_squares(v.subspan(row.first_of(b), row.length_of(b))));
+    const double norm = std::sqrt(Loops::sum_of_squares(v.part(row.first_of(b), row.length_of(b))));
     // False for a NaN as well, and every NaN or infinity in v ends up in a norm.
     if (!(norm <= largest_norm)) return false;
-    store_value(static_cast<float>(norm), b, bytes);
-  }
-  alignas(16) float u[chunk];
-  alignas(16) std::uint16_t levels[chunk];
-  for (std::size_t first = 0; first < row.d; first += chunk) {
-    const std::size_t count = std::min(chunk, row.d - first);
-    draw(message, first, count, u);
-    row.each_bucket(first, first + count, [&](std::size_t b, std::size_t k, std::size_t n) {
-      const Scale<T> scale(load_value<float>(bytes, b), s_);
-      scale.quantise(v.subspan(k, n), u + (k - first), levels + (k - first));
-    });
-    pack_fields({levels, count}, bits_, bytes.subspan(row.levels_at + plane_bytes(first, bits_)));
-    store_word(sign_word(v.subspan(first, count)),
-               bytes.subspan(row.signs_at + first / 8, plane_bytes(count, 1)));
+    store_value(static_cast<float>(norm), b, std::span<std::byte>(out));
   }
   return true;
 }
 
-template <class T>
-bool Qsgd<T>::decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const {
-  const Layout row(q.size(), bucket_, bits_);
+template <class T, class Loops>
+void Qsgd<T, Loops>::encode_stretch(const Layout& row, Source<T> v, const Noise& message,
+                                    std::size_t first, std::size_t count,
+                                    std::span<std::byte> out) const {
+  alignas(64) std::uint32_t noise[codec_stretch];
+  Loops::draw(message, first, count, noise);
+  const auto quantise = [&](auto* levels) {
+    row.each_bucket(first, first + count, [&](std::size_t b, std::size_t k, std::size_t n) {
+      Loops::quantise(v.part(k, n), noise + (k - first), Scale<T>(load_value<float>(out, b), s_),
+                      levels + (k - first));
+    });
+  };
+  std::byte* plane = out.data() + row.levels_at + plane_bytes(first, bits_);
+  if (bits_ == 8) {
+    quantise(reinterpret_cast<std::uint8_t*>(plane));  // nothing to pack
+  } else if (bits_ < 8) {
+    std::uint8_t levels[codec_stretch];
+    quantise(levels);
+    Loops::pack(std::span<const std::uint8_t>(levels, count), bits_, plane);
+  } else {
+    std::uint16_t levels[codec_stretch];
+    quantise(levels);
+    Loops::pack(std::span<const std::uint16_t>(levels, count), bits_, plane);
+  }
+  Loops::take_signs(v.part(first, count), out.data() + row.signs_at + first / 8);
+}
+
+template <class T, class Loops>
+bool Qsgd<T, Loops>::is_payload(const Layout& row, std::span<const std::byte> in) const {
   if (in.size() != row.bytes) return false;
   for (std::size_t b = 0; b < row.buckets; ++b) {
     const float norm = load_value<float>(in, b);
     if (!(norm <= largest_norm) || std::signbit(norm)) return false;
   }
-  const auto level_plane = in.subspan(row.levels_at, row.signs_at - row.levels_at);
-  const auto sign_plane = in.subspan(row.signs_at);
-  if (!padding_is_zero(level_plane, row.d, bits_) || !padding_is_zero(sign_plane, row.d, 1))
-    return false;
+  return padding_is_zero(in.subspan(row.levels_at, row.signs_at - row.levels_at), row.d, bits_) &&
+         padding_is_zero(in.subspan(row.signs_at), row.d, 1);
+}
 
-  alignas(16) std::uint16_t levels[chunk];
-  for (std::size_t first = 0; first < row.d; first += chunk) {
-    const std::size_t count = std::min(chunk, row.d - first);
-    unpack_fields(level_plane.subspan(plane_bytes(first, bits_)), bits_, {levels, count});
-    const std::uint64_t negative = load_word(sign_plane.subspan(first / 8));
-    row.each_bucket(first, first + count, [&](std::size_t b, std::size_t k, std::size_t n) {
+template <class T, class Loops>
+void Qsgd<T, Loops>::decode_stretch(const Layout& row, std::span<const std::byte> in,
+                                    std::size_t first, std::span<T> q) const {
+  const std::byte* signs = in.data() + row.signs_at + first / 8;
+  const auto dequantise = [&](const auto* levels) {
+    row.each_bucket(first, first + q.size(), [&](std::size_t b, std::size_t k, std::size_t n) {
       const double tau = scaled_ ? 1.0 + omega(row.length_of(b)) : 1.0;
       const T unit =
           static_cast<T>(load_value<float>(in, b)) / (static_cast<T>(s_) * static_cast<T>(tau));
-      const T signed_unit[2] = {unit, -unit};
-      for (std::size_t j = k - first; j < k - first + n; ++j)
-        q[first + j] = static_cast<T>(levels[j]) * signed_unit[negative >> j & 1];
+      Loops::dequantise(levels + (k - first), signs, k - first, unit, q.subspan(k - first, n));
     });
+  };
+  const std::byte* plane = in.data() + row.levels_at + plane_bytes(first, bits_);
+  if (bits_ == 8) {
+    dequantise(reinterpret_cast<const std::uint8_t*>(plane));
+  } else if (bits_ < 8) {
+    std::uint8_t levels[codec_stretch];
+    Loops::unpack(plane, bits_, std::span(levels, q.size()));
+    dequantise(levels);
+  } else {
+    std::uint16_t levels[codec_stretch];
+    Loops::unpack(plane, bits_, std::span(levels, q.size()));
+    dequantise(levels);
   }
-  return true;
 }
 
-template <class T>
-std::size_t Qsgd<T>::payload_bytes(std::size_t d) const {
+template <class T, class Loops>
+std::size_t Qsgd<T, Loops>::payload_bytes(std::size_t d) const {
   return Layout(d, bucket_, bits_).bytes;
 }
 
-template <class T>
-double Qsgd<T>::paper_bits(std::size_t d) const {
+template <class T, class Loops>
+double Qsgd<T, Loops>::paper_bits(std::size_t d) const {
   const Layout row(d, bucket_, bits_);
   const double n = static_cast<double>(d);
   return n * std::log2(static_cast<double>(s_)) + n + 32.0 * static_cast<double>(row.buckets);
 }
 
-template <class T>
-double Qsgd<T>::omega(std::size_t length) const {
+template <class T, class Loops>
+double Qsgd<T, Loops>::omega(std::size_t length) const {
   const double n = static_cast<double>(length);
   const double s = static_cast<double>(s_);
   return std::min(n / (s * s), std::sqrt(n) / s);
 }
 
 // The largest bucket has the largest omega, hence the worst bound of the row.
-template <class T>
-std::optional<double> Qsgd<T>::contraction(std::size_t d) const {
+template <class T, class Loops>
+std::optional<double> Qsgd<T, Loops>::contraction(std::size_t d) const {
   const double worst = omega(Layout(d, bucket_, bits_).length_of(0));
   if (scaled_) return 1.0 - std::sqrt(1.0 - 1.0 / (1.0 + worst));
   if (worst < 1.0) return 1.0 - std::sqrt(worst);
@@ -166,5 +207,6 @@ std::optional<double> Qsgd<T>::contraction(std::size_t d) const {
 
 template class Qsgd<float>;
 template class Qsgd<double>;
+template class Qsgd<float, ScalarLoops<float>>;
 
 }  // namespace ticopd

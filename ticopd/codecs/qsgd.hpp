@@ -1,7 +1,7 @@
 #pragma once
 
-#include "ticopd/codecs/bit_stream.hpp"
 #include "ticopd/codecs/codec.hpp"
+#include "ticopd/codecs/vector_loops.hpp"
 
 namespace ticopd {
 
@@ -13,11 +13,13 @@ namespace ticopd {
 // Communication", 2019.
 //
 // Payload: the norms (fp32, one per bucket), a plane of levels (`bits` bits each), a plane of
-// signs. The order of operations is frozen (docs/wire_format.md): SIMD and GPU code must make these
-// bytes.
-template <class T>
+// signs. The order of operations is frozen (docs/wire_format.md): whatever `Loops` it runs on, and
+// GPU code as well, make these bytes.
+template <class T, class Loops = BestLoops<T>>
 class Qsgd final : public Codec<T> {
  public:
+  using typename Codec<T>::Use;
+
   // The largest norm that travels: level times unit, rounded, then still fits in a float.
   static constexpr float largest_norm = 0x1p127f;
 
@@ -25,6 +27,10 @@ class Qsgd final : public Codec<T> {
 
   bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override;
   bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override;
+  bool encode_difference(std::span<const T> x, std::span<const T> h, const Noise& message,
+                         Bytes& out, const Use& sent) const override;
+  bool decode_stretches(std::span<const std::byte> in, const Noise& message, std::size_t d,
+                        const Use& use) const override;
 
   std::size_t payload_bytes(std::size_t d) const override;
   double paper_bits(std::size_t d) const override;
@@ -32,6 +38,14 @@ class Qsgd final : public Codec<T> {
 
  private:
   struct Layout;  // of a row of d coordinates
+
+  // A row is one sweep for the norms, then one over stretches.
+  bool encode_norms(const Layout& row, Source<T> v, Bytes& out) const;
+  void encode_stretch(const Layout& row, Source<T> v, const Noise& message, std::size_t first,
+                      std::size_t count, std::span<std::byte> out) const;
+  bool is_payload(const Layout& row, std::span<const std::byte> in) const;
+  void decode_stretch(const Layout& row, std::span<const std::byte> in, std::size_t first,
+                      std::span<T> q) const;
 
   // The variance bound of one bucket: E||Q(v) - v||^2 <= omega ||v||^2 without tau.
   double omega(std::size_t length) const;
@@ -44,5 +58,6 @@ class Qsgd final : public Codec<T> {
 
 extern template class Qsgd<float>;
 extern template class Qsgd<double>;
+extern template class Qsgd<float, ScalarLoops<float>>;  // what tests compare the vectors with
 
 }  // namespace ticopd

@@ -30,16 +30,21 @@ constexpr Entry entry(std::string_view kind, std::string_view options, std::stri
   return {{kind, options, summary}, make<float, Kind>, make<double, Kind>};
 }
 
+template <class T>
+using BestQsgd = Qsgd<T>;
+template <class T>
+using BestSign = Sign<T>;
+
 // A new codec is a header and a line here. An explicit table, because a linker drops from a static
 // library the object files that nothing but their own static initializers refers to.
 constexpr std::array table{
     entry<Identity>("identity", "", "the row itself, in the run's precision"),
-    entry<Qsgd>("qsgd", "bits = 8, scaled = true, bucket = 0",
-                "random rounding to 2^bits levels of the norm, and a sign"),
+    entry<BestQsgd>("qsgd", "bits = 8, scaled = true, bucket = 0",
+                    "random rounding to 2^bits levels of the norm, and a sign"),
     entry<TopK>("top_k", "k or fraction", "the k largest magnitudes and their indices"),
     entry<RandK>("rand_k", "k or fraction, unbiased = false",
                  "k coordinates that both ends draw from the seed: values only"),
-    entry<Sign>("sign", "", "one bit per coordinate and the mean magnitude"),
+    entry<BestSign>("sign", "", "one bit per coordinate and the mean magnitude"),
 };
 
 constexpr auto infos = [] {

@@ -13,6 +13,13 @@ std::vector<std::size_t> shard_sizes(const Objective<T>& objective) {
   return sizes;
 }
 
+template <class T>
+void add_part(std::span<const T> part, std::span<T> sum) {
+  wide([=] {
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += part[k];
+  });
+}
+
 }  // namespace
 
 PhaseTimer::PhaseTimer(double& seconds) : seconds_(seconds), begin_(seconds_now()) {}
@@ -78,20 +85,25 @@ void CpuNetwork<T>::evaluate_at(std::span<const T> x, std::span<double> values, 
   evaluate(requests, values);
 }
 
-// Threads share the blocks of all agents; the blocks of one agent are then added in their order, so
-// that the sum has the same bits for any number of threads.
+// The blocks of an agent are added in their order, whoever computes them, so that the sum has the
+// same bits for any number of threads. Most agents are one task each. Only those that come last are
+// shared block by block, so that no thread waits long for another at the end; the gradients of
+// their blocks need memory of their own.
 template <class T>
 void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> values) {
+  const std::size_t d = s_.objective.dimension(), rows = requests.size();
+  const std::size_t threads = static_cast<std::size_t>(s_.pool.threads());
+  const std::size_t whole = rows >= threads ? rows - (threads - 1) : 0;
+
   struct Task {
     std::size_t row, block;
     std::span<T> g;
     double value;
   };
-  const std::size_t d = s_.objective.dimension();
-  std::vector<Task> tasks;
+  std::vector<Task> tasks;  // one block each
   std::vector<std::size_t> first;
   std::size_t extra = 0;
-  for (std::size_t row = 0; row < requests.size(); ++row) {
+  for (std::size_t row = whole; row < rows; ++row) {
     first.push_back(tasks.size());
     const std::size_t blocks = s_.objective.blocks(plan_.agent(row), requests[row].batch);
     for (std::size_t b = 0; b < blocks; ++b) tasks.push_back({row, b, requests[row].g, 0.0});
@@ -106,8 +118,12 @@ void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> v
       next += d;
     }
 
-  s_.pool.run(tasks.size(), [&](std::size_t t) {
-    Task& task = tasks[t];
+  s_.pool.run(whole + tasks.size(), [&](std::size_t t) {
+    if (t < whole) {
+      values[t] = evaluate_agent(t, requests[t]);
+      return;
+    }
+    Task& task = tasks[t - whole];
     const Request& r = requests[task.row];
     task.value = s_.objective.evaluate(plan_.agent(task.row), task.block, r.batch, r.x, task.g);
   });
@@ -115,20 +131,33 @@ void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> v
   constexpr std::size_t stretch = 8192;
   const std::size_t cuts = (d + stretch - 1) / stretch;
   const auto add = [&](std::size_t t) {
-    const std::size_t row = t / cuts, begin = t % cuts * stretch,
-                      end = std::min(d, begin + stretch);
-    T* g = requests[row].g.data();
-    for (std::size_t i = first[row] + 1; i < first[row + 1]; ++i) {
-      const T* part = tasks[i].g.data();
-      for (std::size_t k = begin; k < end; ++k) g[k] += part[k];
-    }
+    const std::size_t at = t / cuts, begin = t % cuts * stretch, end = std::min(d, begin + stretch);
+    for (std::size_t i = first[at] + 1; i < first[at + 1]; ++i)
+      add_part(std::span<const T>(tasks[i].g.subspan(begin, end - begin)),
+               requests[whole + at].g.subspan(begin, end - begin));
   };
-  if (extra > 0) s_.pool.run(requests.size() * cuts, add);
+  if (extra > 0) s_.pool.run((rows - whole) * cuts, add);
 
-  for (std::size_t row = 0; row < requests.size(); ++row) {
+  for (std::size_t row = whole; row < rows; ++row) {
     values[row] = 0;
-    for (std::size_t i = first[row]; i < first[row + 1]; ++i) values[row] += tasks[i].value;
+    for (std::size_t i = first[row - whole]; i < first[row - whole + 1]; ++i)
+      values[row] += tasks[i].value;
   }
+}
+
+template <class T>
+double CpuNetwork<T>::evaluate_agent(std::size_t row, const Request& r) const {
+  thread_local std::vector<T> part;
+  const int agent = plan_.agent(row);
+  const std::size_t blocks = s_.objective.blocks(agent, r.batch);
+  double value = 0.0;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    if (b > 0 && part.size() < r.g.size()) part.resize(r.g.size());
+    const std::span<T> g = b == 0 ? r.g : std::span<T>(part).first(r.g.size());
+    value += s_.objective.evaluate(agent, b, r.batch, r.x, g);
+    if (b > 0) add_part(std::span<const T>(g), r.g);
+  }
+  return value;
 }
 
 template class CpuNetwork<float>;

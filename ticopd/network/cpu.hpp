@@ -20,6 +20,7 @@
 #include "ticopd/network/operand.hpp"
 #include "ticopd/network/plan.hpp"
 #include "ticopd/network/pool.hpp"
+#include "ticopd/network/wide.hpp"
 #include "ticopd/objectives/objective.hpp"
 #include "ticopd/transport/transport.hpp"
 
@@ -53,7 +54,10 @@ class CpuNetwork {
 
   explicit CpuNetwork(const Surroundings<T>& s);
 
-  Field field() const { return Field(plan_.rows(), s_.objective.dimension()); }
+  Field field() const {
+    state_bytes_ += plan_.rows() * s_.objective.dimension() * sizeof(T);
+    return Field(plan_.rows(), s_.objective.dimension());
+  }
   Field start() const;
 
   // The round being run, 1, 2, ...; 0 while a run is set up. Noise and batches follow from it.
@@ -77,6 +81,9 @@ class CpuNetwork {
   const Plan& plan() const { return plan_; }
   Ledger& ledger() { return ledger_; }
   Phases& phases() { return phases_; }
+  // Of all fields and mirrors that were made here, messages included.
+  std::size_t state_bytes() const { return state_bytes_; }
+  void count_state(std::size_t bytes) { state_bytes_ += bytes; }
 
  private:
   // One row of x (or the same for all) and where its value and gradient go.
@@ -86,6 +93,7 @@ class CpuNetwork {
     Batch batch;
   };
   void evaluate(std::vector<Request>& requests, std::span<double> values);
+  double evaluate_agent(std::size_t row, const Request& request) const;
   Batch batch_of(int agent) const;
 
   Surroundings<T> s_;
@@ -94,8 +102,9 @@ class CpuNetwork {
   std::vector<T> self_weight_;
   Ledger ledger_;
   Phases phases_;
+  mutable std::size_t state_bytes_ = 0;
   std::uint32_t round_ = 0;
-  std::vector<T> partial_;  // gradients of blocks beyond an agent's first
+  std::vector<T> partial_;  // gradients of blocks beyond an agent's first, of the last agents
 };
 
 // Adds the time since its birth to one phase.
@@ -113,29 +122,36 @@ template <class T>
 template <class F, class... Operands>
 void CpuNetwork<T>::map(const F& formula, Operands&&... operands) {
   const PhaseTimer timer(phases_.update);
-  const std::size_t cols = s_.objective.dimension();
-  constexpr std::size_t task_cols = 16 * map_chunk;
-  const std::size_t cuts = (cols + task_cols - 1) / task_cols;
+  const std::size_t cols = s_.objective.dimension(), rows = plan_.rows();
+  // A task is some rows of a short stretch of columns: a mixture reads the rows of neighbours,
+  // which then are still in a cache.
+  constexpr std::size_t task_rows = 16, task_cols = 4 * map_chunk;
+  const std::size_t row_blocks = (rows + task_rows - 1) / task_rows;
+  const std::size_t tasks = row_blocks * ((cols + task_cols - 1) / task_cols);
   const auto task = [&](std::size_t t) {
-    const std::size_t row = t / cuts;
-    const std::size_t end = std::min(cols, (t % cuts + 1) * task_cols);
-    for (std::size_t first = t % cuts * task_cols; first < end; first += map_chunk) {
-      const std::size_t count = std::min(map_chunk, end - first);
-      const auto sweep = [&](const auto&... p) {
+    const std::size_t row = t % row_blocks * task_rows, end_row = std::min(rows, row + task_rows);
+    const std::size_t col = t / row_blocks * task_cols, end_col = std::min(cols, col + task_cols);
+    wide([&] {
+      const F f = formula;  // a copy: what f writes to cannot be its own coefficients
+      for (std::size_t i = row; i < end_row; ++i)
+        for (std::size_t first = col; first < end_col; first += map_chunk) {
+          const std::size_t count = std::min(map_chunk, end_col - first);
+          const auto sweep = [&](const auto&... p) {
 #if defined(__clang__)
 #pragma clang loop vectorize(assume_safety)
 #else
 #pragma GCC ivdep
 #endif
-        for (std::size_t k = 0; k < count; ++k) formula(p[k]...);
-      };
-      sweep(chunk_of(operands, row, first, count)...);
-    }
+            for (std::size_t k = 0; k < count; ++k) f(p[k]...);
+          };
+          sweep(chunk_of(operands, i, first, count)...);
+        }
+    });
   };
-  if (plan_.rows() * cols < 4 * task_cols)  // waking threads would cost more than it gains
-    for (std::size_t t = 0; t < plan_.rows() * cuts; ++t) task(t);
+  if (rows * cols < 32768)  // waking threads would cost more than it gains
+    for (std::size_t t = 0; t < tasks; ++t) task(t);
   else
-    s_.pool.run(plan_.rows() * cuts, task);
+    s_.pool.run(tasks, task);
 }
 
 extern template class CpuNetwork<float>;

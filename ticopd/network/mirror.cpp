@@ -24,14 +24,6 @@ LocalMixing<T> hosted_rows(const Mixing& matrix, const Plan& plan) {
   return m;
 }
 
-// Rows are worked on by whichever thread is free; each keeps its own two rows of working memory.
-template <class T>
-std::span<T> scratch(int which, std::size_t d) {
-  thread_local std::vector<T> rows[2];
-  if (rows[which].size() < d) rows[which].resize(d);
-  return {rows[which].data(), d};
-}
-
 }  // namespace
 
 template <class T>
@@ -46,6 +38,8 @@ CpuMirror<T>::CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t 
   if (keeps.estimate) estimate_ = Field<T>(agents_.size(), d);
   if (keeps.sent) sent_ = Field<T>(agents_.size(), d);
   payload_.resize(plan.rows());
+  net.count_state(h_.bytes() + estimate_.bytes() + sent_.bytes() +
+                  plan.rows() * net.surroundings().codec.payload_bytes(d));
 }
 
 template <class T>
@@ -86,46 +80,46 @@ void CpuMirror<T>::exchange(const Field<T>& v, FrameType kind, T gain, const Cod
 
 template <class T>
 void CpuMirror<T>::encode_row(std::size_t row, const Field<T>& v) {
-  const auto d = v.cols();
   const int agent = agents_[row];
   const Noise message{net_.surroundings().seed, round_, static_cast<std::uint32_t>(agent),
                       channel_};
-  std::span<const T> input = v.row(row);
-  if (kind_ == FrameType::difference && !codec_->lossless()) {
-    const std::span<T> difference = scratch<T>(0, d);
-    const T* x = v.row(row).data();
-    const T* h = h_.row(row).data();
-    for (std::size_t k = 0; k < d; ++k) difference[k] = x[k] - h[k];
-    input = difference;
-  }
-  if (!codec_->encode(input, message, payload_[row]))
+  const auto apply_here = [this, row](std::size_t first, std::span<const T> q) {
+    apply(row, first, q);
+  };
+  Bytes& out = payload_[row];
+  const bool difference = kind_ == FrameType::difference && !codec_->lossless();
+  const bool finite = difference ? codec_->encode_difference(v.row(row), std::as_const(h_).row(row),
+                                                             message, out, apply_here)
+                                 : codec_->encode(v.row(row), message, out);
+  if (!finite)
     throw Diverged("diverged: what " + message_name(agent, round_, channel_) +
                    " would send is not finite");
-  const std::span<T> q = scratch<T>(1, d);
-  if (!codec_->decode(payload_[row], message, q))  // we apply what we put on the wire
+  if (!difference &&  // we apply what we put on the wire
+      !codec_->decode_stretches(out, message, v.cols(), apply_here))
     throw std::logic_error("a codec refused its own payload: " +
                            message_name(agent, round_, channel_));
-  apply(row, q);
 }
 
 // The one place where a surrogate moves, for the sender's rows and the receivers' ghosts alike.
 template <class T>
-void CpuMirror<T>::apply(std::size_t slot, std::span<const T> q) {
+void CpuMirror<T>::apply(std::size_t slot, std::size_t first, std::span<const T> q) {
   const std::size_t d = q.size();
-  T* h = h_.row(slot).data();
-  T* estimate = estimate_.size() > 0 ? estimate_.row(slot).data() : nullptr;
-  T* sent = sent_.size() > 0 ? sent_.row(slot).data() : nullptr;
-  const bool whole =
-      kind_ == FrameType::raw || codec_->lossless();  // q is the vector, not a difference
-  for (std::size_t k = 0; sent && k < d; ++k)
-    sent[k] = whole && kind_ == FrameType::difference ? q[k] - h[k] : q[k];
-  for (std::size_t k = 0; estimate && k < d; ++k) estimate[k] = whole ? q[k] : h[k] + q[k];
-  if (!whole)
-    for (std::size_t k = 0; k < d; ++k) h[k] = h[k] + gain_ * q[k];
-  else if (gain_ == T(1))
-    for (std::size_t k = 0; k < d; ++k) h[k] = q[k];
-  else
-    for (std::size_t k = 0; k < d; ++k) h[k] = h[k] + gain_ * (q[k] - h[k]);
+  T* h = h_.row(slot).data() + first;
+  T* estimate = estimate_.size() > 0 ? estimate_.row(slot).data() + first : nullptr;
+  T* sent = sent_.size() > 0 ? sent_.row(slot).data() + first : nullptr;
+  const T gain = gain_;
+  const bool raw = kind_ == FrameType::raw;
+  const bool whole = raw || codec_->lossless();  // q is the vector, not a difference
+  wide([=] {
+    for (std::size_t k = 0; sent && k < d; ++k) sent[k] = whole && !raw ? q[k] - h[k] : q[k];
+    for (std::size_t k = 0; estimate && k < d; ++k) estimate[k] = whole ? q[k] : h[k] + q[k];
+    if (!whole)
+      for (std::size_t k = 0; k < d; ++k) h[k] = h[k] + gain * q[k];
+    else if (gain == T(1))
+      for (std::size_t k = 0; k < d; ++k) h[k] = q[k];
+    else
+      for (std::size_t k = 0; k < d; ++k) h[k] = h[k] + gain * (q[k] - h[k]);
+  });
 }
 
 template <class T>
@@ -176,10 +170,10 @@ void CpuMirror<T>::take(std::size_t ghost, std::span<const std::byte> frame) {
                                            header.channel));
   if (header.type != kind_ || header.scalar_bytes != sizeof(T) || header.d != h_.cols())
     refuse("another type, precision or dimension than ours");
-  const std::span<T> q = scratch<T>(1, h_.cols());
   const Noise message{net_.surroundings().seed, round_, header.agent, channel_};
-  if (!codec_->decode(body, message, q)) refuse("the codec refuses its payload");
-  apply(slot, q);
+  const auto apply_here = [&](std::size_t first, std::span<const T> q) { apply(slot, first, q); };
+  if (!codec_->decode_stretches(body, message, h_.cols(), apply_here))
+    refuse("the codec refuses its payload");
   if (hash_row(std::as_bytes(std::as_const(h_).row(slot))) != header.surrogate)
     refuse("our copy of its surrogate differs from the sender's after applying it");
 }

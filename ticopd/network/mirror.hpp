@@ -58,7 +58,7 @@ class CpuMirror {
   void encode_row(std::size_t row, const Field<T>& v);
   void post(std::size_t row);
   void take(std::size_t ghost, std::span<const std::byte> frame);
-  void apply(std::size_t slot, std::span<const T> q);
+  void apply(std::size_t slot, std::size_t first, std::span<const T> q);
   const Field<T>& arrived(const Field<T>& rows) const;
   const Field<T>& kept(const Field<T>& rows) const;
 

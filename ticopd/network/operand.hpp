@@ -10,7 +10,7 @@ namespace ticopd {
 
 // What net.map can read besides fields. A map walks each row in short chunks; an operand says what
 // its chunk is. This is how M h is fused into the map: it never exists as a whole.
-inline constexpr std::size_t map_chunk = 512;
+inline constexpr std::size_t map_chunk = 1024;
 
 // The hosted rows of a mixing matrix, over slots of a block of rows, in the run's scalar type.
 template <class T>
@@ -40,19 +40,45 @@ template <class T>
 class MixtureChunk {
  public:
   MixtureChunk(const Mixture<T>& mixture, std::size_t row, std::size_t first, std::size_t count) {
-    bool started = false;
-    for (const auto& [slot, weight] : mixture.m->rows[row]) {
-      const T* h = mixture.h->row(slot).data() + first;
-      if (!started)
-        for (std::size_t k = 0; k < count; ++k) sum_[k] = weight * h[k];
+    const auto& terms = mixture.m->rows[row];
+    std::size_t at = 0;
+    const auto pass = [&]<std::size_t N>() {
+      if (at == 0)
+        add<N, true>(mixture, terms.data(), first, count);
       else
-        for (std::size_t k = 0; k < count; ++k) sum_[k] += weight * h[k];
-      started = true;
-    }
+        add<N, false>(mixture, terms.data() + at, first, count);
+      at += N;
+    };
+    // Several neighbours in one pass: their sum then stays in a register.
+    while (at + 4 <= terms.size()) pass.template operator()<4>();
+    if (at + 2 < terms.size()) pass.template operator()<3>();
+    if (at + 1 < terms.size()) pass.template operator()<2>();
+    if (at < terms.size()) pass.template operator()<1>();
   }
   T operator[](std::size_t k) const { return sum_[k]; }
 
  private:
+  // Terms are added one by one in their order, however many there are in a pass.
+  template <std::size_t N, bool start>
+  void add(const Mixture<T>& mixture, const typename LocalMixing<T>::Term* terms, std::size_t first,
+           std::size_t count) {
+    const T* h[N];
+    T weight[N];
+    for (std::size_t i = 0; i < N; ++i) {
+      h[i] = mixture.h->row(terms[i].slot).data() + first;
+      weight[i] = terms[i].weight;
+    }
+#if !defined(__clang__)
+#pragma GCC ivdep
+#endif
+    for (std::size_t k = 0; k < count; ++k) {
+      const T one = weight[0] * h[0][k];
+      T sum = start ? one : sum_[k] + one;
+      for (std::size_t i = 1; i < N; ++i) sum += weight[i] * h[i][k];
+      sum_[k] = sum;
+    }
+  }
+
   alignas(64) T sum_[map_chunk];
 };
 

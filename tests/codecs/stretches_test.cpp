@@ -1,0 +1,114 @@
+// Codecs in fewer sweeps over memory: the same bytes and the same numbers as ENC and DEC.
+#include "every_target.hpp"
+#include "rows.hpp"
+
+namespace ticopd::testing {
+namespace {
+
+template <class T>
+class Stretches : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Stretches, Scalars);
+
+// Puts stretches back into one row, and wants them in order and without gaps.
+template <class T>
+struct Collected {
+  void operator()(std::size_t first, std::span<const T> some) {
+    EXPECT_EQ(first, q.size());
+    q.insert(q.end(), some.begin(), some.end());
+  }
+  std::vector<T> q = {};
+};
+
+TYPED_TEST(Stretches, DecodeWhatDecodeDecodes) {
+  using T = TypeParam;
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    for (const std::size_t d : {0, 1, 64, 2047, 2048, 2049, 4500}) {
+      const Noise message{9, 8, 7, 6};
+      const Bytes payload = encoded(*codec, random_row<T>(d), message);
+      Collected<T> collected;
+      ASSERT_TRUE(codec->decode_stretches(payload, message, d, std::ref(collected))) << name(o);
+      ASSERT_EQ(collected.q, decoded(*codec, payload, message, d)) << name(o) << " d " << d;
+    }
+  }
+}
+
+// What is used may overwrite h, as a mirror does: the rest of the row must not notice.
+TYPED_TEST(Stretches, EncodeADifferenceAsTheRowItIs) {
+  using T = TypeParam;
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    for (const std::size_t d : {0, 1, 64, 2047, 2048, 2049, 4500}) {
+      const Noise message{9, 8, 7, 6};
+      const std::vector<T> x = random_row<T>(d, 1);
+      std::vector<T> h = random_row<T>(d, 2), v(d);
+      for (std::size_t k = 0; k < d; ++k) v[k] = x[k] - h[k];
+      const Bytes expected = encoded(*codec, v, message);
+      Collected<T> collected;
+      Bytes out(5, std::byte{0xa5});
+      ASSERT_TRUE(codec->encode_difference(x, h, message, out,
+                                           [&](std::size_t first, std::span<const T> q) {
+                                             collected(first, q);
+                                             for (std::size_t k = 0; k < q.size(); ++k)
+                                               h[first + k] = T(1e9);
+                                           }));
+      ASSERT_EQ(out, expected) << name(o) << " d " << d;
+      ASSERT_EQ(collected.q, decoded(*codec, expected, message, d)) << name(o) << " d " << d;
+    }
+  }
+}
+
+TYPED_TEST(Stretches, NothingIsUsedOfWhatIsRefused) {
+  using T = TypeParam;
+  const auto use = [](std::size_t, std::span<const T>) { FAIL() << "a refused row was used"; };
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    const std::size_t d = 5003;  // the last byte of a plane of signs has padding
+    std::vector<T> x = random_row<T>(d, 1);
+    const std::vector<T> h = random_row<T>(d, 2);
+    Bytes payload = encoded(*codec, x, Noise{});
+    ASSERT_FALSE(
+        codec->decode_stretches(std::span(payload).first(payload.size() - 1), Noise{}, d, use));
+    if (o.kind == "qsgd" || o.kind == "sign") {
+      payload.back() |= std::byte{0x80};
+      ASSERT_FALSE(codec->decode_stretches(payload, Noise{}, d, use)) << name(o);
+    }
+    if (o.kind == "identity") continue;
+    x[d - 1] = std::numeric_limits<T>::quiet_NaN();
+    Bytes out;
+    ASSERT_FALSE(codec->encode_difference(x, h, Noise{}, out, use)) << name(o);
+  }
+}
+
+// A codec of one's own has to have encode and decode, and no more.
+struct Halves final : Codec<double> {
+  bool encode(std::span<const double> v, const Noise&, Bytes& out) const override {
+    const auto bytes = std::as_bytes(v);
+    out.assign(bytes.begin(), bytes.end());
+    return true;
+  }
+  bool decode(std::span<const std::byte> in, const Noise&, std::span<double> q) const override {
+    if (in.size() != q.size_bytes()) return false;
+    std::memcpy(q.data(), in.data(), in.size());
+    for (double& x : q) x /= 2;
+    return true;
+  }
+  std::size_t payload_bytes(std::size_t d) const override { return 8 * d; }
+  double paper_bits(std::size_t d) const override { return 64.0 * static_cast<double>(d); }
+  std::optional<double> contraction(std::size_t) const override { return 0.5; }
+};
+
+TEST(Codec, OfOnesOwnNeedsOnlyEncodeAndDecode) {
+  const Halves codec;
+  const std::vector<double> x{1, 2, 3}, h{0, 4, 1};
+  Collected<double> collected;
+  Bytes out;
+  ASSERT_TRUE(codec.encode_difference(x, h, Noise{}, out, std::ref(collected)));
+  EXPECT_EQ(collected.q, (std::vector<double>{0.5, -1, 1}));
+  EXPECT_EQ(out.size(), 24u);
+  EXPECT_FALSE(codec.decode_stretches(std::span(out).first(23), Noise{}, 3, std::ref(collected)));
+}
+
+}  // namespace
+}  // namespace ticopd::testing

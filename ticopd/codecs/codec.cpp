@@ -1,0 +1,41 @@
+#include "ticopd/codecs/codec.hpp"
+
+#include <stdexcept>
+
+namespace ticopd {
+namespace {
+
+// Rows are worked on by whichever thread is free; each keeps its own two rows of working memory.
+template <class T>
+std::span<T> scratch(int which, std::size_t d) {
+  thread_local std::vector<T> rows[2];
+  if (rows[which].size() < d) rows[which].resize(d);
+  return {rows[which].data(), d};
+}
+
+}  // namespace
+
+template <class T>
+bool Codec<T>::encode_difference(std::span<const T> x, std::span<const T> h, const Noise& message,
+                                 Bytes& out, const Use& sent) const {
+  const std::span<T> v = scratch<T>(0, x.size());
+  for (std::size_t k = 0; k < x.size(); ++k) v[k] = x[k] - h[k];
+  if (!encode(v, message, out)) return false;
+  if (!decode_stretches(out, message, x.size(), sent))
+    throw std::logic_error("a codec refused its own payload");
+  return true;
+}
+
+template <class T>
+bool Codec<T>::decode_stretches(std::span<const std::byte> in, const Noise& message, std::size_t d,
+                                const Use& use) const {
+  const std::span<T> q = scratch<T>(1, d);
+  if (!decode(in, message, q)) return false;
+  use(0, q);
+  return true;
+}
+
+template class Codec<float>;
+template class Codec<double>;
+
+}  // namespace ticopd

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace ticopd {
+
+// The row that is encoded: x itself, or x - h taken on the fly. The difference is rounded to T, so
+// that it has the bits it would have as a stored row, which then need not exist.
+template <class T>
+class Source {
+ public:
+  explicit Source(std::span<const T> row) : x_(row.data()), size_(row.size()) {}
+  Source(std::span<const T> x, std::span<const T> h)  // of the same size
+      : x_(x.data()), h_(h.data()), size_(x.size()) {}
+
+  std::size_t size() const { return size_; }
+  const T* x() const { return x_; }
+  const T* h() const { return h_; }  // null: nothing is subtracted
+  T operator[](std::size_t k) const { return h_ == nullptr ? x_[k] : x_[k] - h_[k]; }
+
+  Source part(std::size_t first, std::size_t count) const {
+    Source some = *this;
+    some.x_ += first;
+    if (h_ != nullptr) some.h_ += first;
+    some.size_ = count;
+    return some;
+  }
+
+ private:
+  const T* x_;
+  const T* h_ = nullptr;
+  std::size_t size_;
+};
+
+}  // namespace ticopd

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <type_traits>
+
+#include "ticopd/codecs/scalar_loops.hpp"
+
+namespace ticopd {
+
+// The loops of ScalarLoops<float>, bit for bit, in the vectors of the CPU this runs on (Highway
+// compiles them for each instruction set and chooses when first called).
+struct VectorLoops {
+  static double sum_of_squares(Source<float> v);
+  static double sum_of_magnitudes(Source<float> v);
+  static void draw(const Noise& message, std::size_t first, std::size_t count, std::uint32_t* out);
+
+  template <class Level>
+  static void quantise(Source<float> v, const std::uint32_t* noise, const Scale<float>& by,
+                       Level* levels);
+  template <class Level>
+  static void dequantise(const Level* levels, const std::byte* signs, std::size_t first, float unit,
+                         std::span<float> q);
+
+  static void take_signs(Source<float> v, std::byte* out);
+  static void give_signs(const std::byte* signs, float value, std::span<float> q);
+
+  template <class Level>
+  static void pack(std::span<const Level> levels, unsigned bits, std::byte* out);
+  template <class Level>
+  static void unpack(const std::byte* in, unsigned bits, std::span<Level> levels);
+};
+
+// Rows of double: their noise is the same words, and most of the work.
+struct DoubleLoops : ScalarLoops<double> {
+  static void draw(const Noise& message, std::size_t first, std::size_t count, std::uint32_t* out) {
+    VectorLoops::draw(message, first, count, out);
+  }
+};
+
+template <class T>
+using BestLoops = std::conditional_t<std::is_same_v<T, float>, VectorLoops, DoubleLoops>;
+
+}  // namespace ticopd
