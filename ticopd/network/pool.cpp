@@ -1,9 +1,32 @@
 #include "ticopd/network/pool.hpp"
 
-#include <algorithm>
+#include <pthread.h>
+#include <sched.h>
+
+#include <cstdlib>
 #include <limits>
 
+#include "ticopd/network/cores.hpp"
+
 namespace ticopd {
+namespace {
+
+// The calling thread runs on these processors only. A refusal costs speed and nothing else.
+void keep_to(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+}  // namespace
+
+bool may_pin(int threads) {
+  const int allowed = static_cast<int>(allowed_cpus().size());
+  if (const char* wish = std::getenv("TICOPD_PIN"); wish != nullptr && *wish != '\0')
+    return *wish != '0' && threads <= allowed;
+  return threads > 1 && threads == allowed && threads == usable_cores();
+}
 
 struct Pool::Job {
   Job(std::size_t count, const std::function<void(std::size_t)>& body) : tasks(count), task(body) {}
@@ -16,8 +39,16 @@ struct Pool::Job {
   std::exception_ptr error;
 };
 
-Pool::Pool(int threads) {
-  for (int t = 1; t < threads; ++t) workers_.emplace_back([this] { work(); });
+Pool::Pool(int threads, bool pinned) {
+  if (pinned) cpus_ = allowed_cpus();
+  const std::vector<int> cpus =
+      cpus_.size() >= static_cast<std::size_t>(threads) ? cpus_ : std::vector<int>{};
+  if (!cpus.empty()) keep_to({cpus[0]});
+  for (int t = 1; t < threads; ++t)
+    workers_.emplace_back([this, cpus, t] {
+      if (!cpus.empty()) keep_to({cpus[static_cast<std::size_t>(t)]});
+      work();
+    });
 }
 
 Pool::~Pool() {
@@ -27,6 +58,7 @@ Pool::~Pool() {
   }
   wake_.notify_all();
   for (std::thread& worker : workers_) worker.join();
+  if (!cpus_.empty()) keep_to(cpus_);
 }
 
 void Pool::take_tasks(Job& job) {

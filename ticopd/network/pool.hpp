@@ -17,7 +17,10 @@ namespace ticopd {
 // verb is all we use; a work-stealing library would bring a global scheduler for it.
 class Pool {
  public:
-  explicit Pool(int threads);
+  // Pinned, each thread (the caller's too) keeps to one processor while the pool lives. Schedulers
+  // of virtual machines like to pack threads that wake often onto one processor; but to pin where
+  // others need the processors would hurt them, so the caller decides (may_pin).
+  explicit Pool(int threads, bool pinned = false);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -33,6 +36,7 @@ class Pool {
   void work();
   static void take_tasks(Job& job);
 
+  std::vector<int> cpus_;  // to give back to the caller's thread; empty: nothing was pinned
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
@@ -41,5 +45,10 @@ class Pool {
   std::size_t busy_ = 0;
   bool stop_ = false;
 };
+
+// Whether a process of so many threads may pin them: it uses every processor it is allowed to, so
+// that no other choice would leave more to others, and no control group grants it less time than
+// that. TICOPD_PIN = 0 forbids it, 1 asks for it (it is then done for any number that fits).
+bool may_pin(int threads);
 
 }  // namespace ticopd

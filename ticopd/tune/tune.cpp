@@ -12,8 +12,8 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/folder.hpp"
-#include "ticopd/experiment/machine.hpp"
 #include "ticopd/network/clock.hpp"
+#include "ticopd/network/cores.hpp"
 #include "ticopd/report/series.hpp"
 #include "ticopd/tune/trials.hpp"
 
