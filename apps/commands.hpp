@@ -39,6 +39,7 @@ struct RunFlags {
   bool offline = false;
   bool quiet = false;
   bool json = false;
+  bool profile = false;
 };
 void add_run_flags(CLI::App& command, RunFlags& flags);
 RunOptions watched_by(Progress& progress, const RunFlags& flags);  // stops on Ctrl-C, too

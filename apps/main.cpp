@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,7 +56,16 @@ std::string unknown_word(const CLI::App& app, int argc, char** argv) {
   return {};
 }
 
+// Large buffers get pages of their own, which go back to the system as soon as they are freed: what
+// was needed to read the data would else stay with the process for the whole run.
+void give_large_buffers_back() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int run(int argc, char** argv) {
+  give_large_buffers_back();
   CLI::App app(
       "Decentralized optimization with compressed messages: agents hold private data, talk only to "
       "neighbours, and agree on one model.");

@@ -75,6 +75,28 @@ void print_summary(const json& summary, const fs::path& folder,
   fmt::print("  digest {}\n", summary["digest"].get<std::string>());
 }
 
+void print_profile(const json& summary) {
+  fmt::print("\n  {:<10} {:>9} {:>7}\n", "time", "seconds", "share");
+  double known = 0;
+  for (const char* phase : {"gradient", "exchange", "update", "metrics"}) {
+    known += summary["share"][phase].get<double>();
+    fmt::print("  {:<10} {:>9.3f} {:>6.1f}%\n", phase, summary["seconds"][phase].get<double>(),
+               100 * summary["share"][phase].get<double>());
+  }
+  fmt::print("  {:<10} {:>9} {:>6.1f}%   checkpoints, files, digest\n", "other", "",
+             100 * (1 - known));
+  const auto megabytes = [](const json& bytes) { return bytes.get<double>() / 1e6; };
+  const json& memory = summary["memory"];
+  fmt::print("\n  {:<22} {:>8}\n  {:<22} {:>8.1f}\n", "memory", "MB", "state",
+             megabytes(memory["state"]));
+  for (const auto& [layout, bytes] : memory["features"].items())
+    fmt::print("  {:<22} {:>8.1f}\n", layout, megabytes(bytes));
+  fmt::print("  {:<22} {:>8.1f}   at its peak {:.1f}\n", "process", megabytes(memory["resident"]),
+             megabytes(memory["peak"]));
+  fmt::print("\n  kernel {}, {} threads, {}\n", summary["kernel"].get<std::string>(),
+             summary["threads"].get<int>(), summary["blas"].get<std::string>());
+}
+
 int run_one(const fs::path& file, const RunFlags& flags) {
   refuse_missing_device(flags);
   if (flags.resume && flags.out.empty())
@@ -91,6 +113,7 @@ int run_one(const fs::path& file, const RunFlags& flags) {
     fmt::print("{}\n", summary.dump(2));
   else
     print_summary(summary, options.out, progress.last());
+  if (flags.profile && !flags.json && summary.contains("share")) print_profile(summary);
   if (summary["status"] == "interrupted") {
     std::string again =
         fmt::format("ticopd run {} --resume --out {}", file.string(), options.out.string());
@@ -108,6 +131,7 @@ void add_run(CLI::App& app, Action& action) {
   auto flags = std::make_shared<RunFlags>();
   command->add_option("FILE", *file, "The experiment, a TOML file")->required();
   add_run_flags(*command, *flags);
+  command->add_flag("--profile", flags->profile, "Print where time and memory went");
   command->footer(
       "Examples:\n"
       "  ticopd run experiments/mnist_ring10.toml\n"

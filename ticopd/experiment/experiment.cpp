@@ -11,7 +11,8 @@
 #include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/machine.hpp"
-#include "ticopd/objectives/blas.hpp"
+#include "ticopd/kernels/gemm.hpp"
+#include "ticopd/kernels/kernel.hpp"
 
 namespace ticopd {
 namespace {
@@ -67,6 +68,27 @@ json segments_json(const Objective<T>& objective) {
   for (const Segment& s : objective.segments())
     all.push_back({{"name", s.name}, {"shape", s.shape}});
   return all;
+}
+
+// Where the time of this process went, as parts of one.
+json shares_json(const Phases& phases, double spent) {
+  const double known = phases.gradient + phases.exchange + phases.update + phases.metrics;
+  const auto share = [spent](double seconds) { return spent > 0 ? seconds / spent : 0.0; };
+  return {{"gradient", share(phases.gradient)},
+          {"exchange", share(phases.exchange)},
+          {"update", share(phases.update)},
+          {"metrics", share(phases.metrics)},
+          {"other", share(spent - known)}};
+}
+
+// What a run must hold, and what the process really has: bytes.
+json memory_json(std::size_t state, std::size_t resident, const std::vector<Held>& held) {
+  json features = json::object();
+  for (const Held& layout : held) features[layout.layout] = layout.bytes;
+  return {{"state", state},
+          {"features", std::move(features)},
+          {"resident", resident > 0 ? resident : resident_bytes()},
+          {"peak", peak_resident_bytes()}};
 }
 
 std::string utc_now() {
@@ -186,6 +208,8 @@ class ExperimentRun {
                     {"exchange", solution.phases.exchange},
                     {"update", solution.phases.update},
                     {"metrics", solution.phases.metrics}};
+    j["share"] = shares_json(solution.phases, solution.spent);
+    j["memory"] = memory_json(solution.state_bytes, solution.resident_bytes, s.objective->held());
     j["date"] = utc_now();
     return j;
   }

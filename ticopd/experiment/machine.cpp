@@ -1,8 +1,9 @@
 #include "ticopd/experiment/machine.hpp"
 
-#include <sched.h>
+#include <malloc.h>
 
-#include <thread>
+#include <cstdlib>
+#include <fstream>
 
 namespace ticopd {
 
@@ -21,12 +22,31 @@ std::string instruction_set() {
 #endif
 }
 
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
-  const unsigned cores = std::thread::hardware_concurrency();
-  return cores > 0 ? static_cast<int>(cores) : 1;
+namespace {
+
+// A line such as "VmRSS:     12345 kB".
+std::size_t status_bytes(const std::string& name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(name))
+      return 1024 * std::strtoull(line.c_str() + name.size(), nullptr, 10);
+  return 0;
+}
+
+}  // namespace
+
+std::size_t resident_bytes() {
+  return status_bytes("VmRSS:");
+}
+
+void give_memory_back() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
+
+std::size_t peak_resident_bytes() {
+  return status_bytes("VmHWM:");
 }
 
 }  // namespace ticopd

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace ticopd {
@@ -7,8 +8,13 @@ namespace ticopd {
 // The widest vector instructions of this processor: equal digests are promised only for equal ones.
 std::string instruction_set();
 
-// Cores this process may use (its affinity mask, not what the machine has).
-int usable_cores();
+// Bytes of this process in memory, now and at its peak; 0 where the system does not say.
+std::size_t resident_bytes();
+std::size_t peak_resident_bytes();
+
+// What was freed and is still held by the allocator goes back to the system: after data has been
+// read and laid out anew, that is as much as the data.
+void give_memory_back();
 
 extern const char* const version;
 

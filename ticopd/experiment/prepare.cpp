@@ -11,6 +11,7 @@
 #include "ticopd/data/source.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/machine.hpp"
+#include "ticopd/network/cores.hpp"
 #include "ticopd/objectives/registry.hpp"
 
 namespace ticopd {
@@ -234,6 +235,7 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);
   p.setup.objective = load_objective<T>(config, options, p.setup.graph.agents(), p.data);
+  give_memory_back();
   return p;
 }
 

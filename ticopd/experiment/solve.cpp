@@ -10,6 +10,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/digest.hpp"
+#include "ticopd/experiment/machine.hpp"
 #include "ticopd/network/clock.hpp"
 #include "ticopd/network/sum.hpp"
 #include "ticopd/transport/collective.hpp"
@@ -49,6 +50,11 @@ json gather_ledger(CpuNetwork<T>& net) {
     for (auto& a : json::parse(chars.begin(), chars.end())) all.push_back(std::move(a));
   }
   return all;
+}
+
+template <class T>
+Field<T> all_rows(const Setup<T>& setup) {
+  return {static_cast<std::size_t>(setup.graph.agents()), setup.objective->dimension()};
 }
 
 // One rank's part of a run: the rounds, what is logged, what is saved.
@@ -192,6 +198,10 @@ class Loop {
   void collect(Solution<T>& solution) {
     const json ledger = gather_ledger(net_);
     const auto& x = run_->x();
+    if (transport_.size() == 1) {
+      solution.resident_bytes = resident_bytes();
+      solution.x = all_rows(setup_);  // not before: it is as large as any state of the run
+    }
     for (std::size_t row = 0; row < net_.plan().rows(); ++row)
       std::ranges::copy(x.row(row),
                         solution.x.row(static_cast<std::size_t>(net_.plan().agent(row))).begin());
@@ -200,6 +210,8 @@ class Loop {
     solution.rounds = net_.round();
     solution.digest = digest_.hex();
     solution.phases = net_.phases();
+    solution.spent = seconds_now() - begin_;
+    solution.state_bytes = net_.state_bytes();
     solution.seconds = seconds_before_ + seconds_now() - begin_;
     solution.last = std::move(last_);
   }
@@ -217,7 +229,8 @@ class Loop {
 template <class T>
 void run_rank(const RunFactory<T>& algorithm, const Setup<T>& setup, Transport& transport,
               Solution<T>& solution) {
-  Pool pool(setup.threads);
+  // Ranks that live side by side in one process would all pin to the same processors.
+  Pool pool(setup.threads, setup.ranks == 1 && may_pin(setup.threads));
   CpuNetwork<T> net({.graph = setup.graph,
                      .objective = *setup.objective,
                      .codec = *setup.codec,
@@ -236,13 +249,12 @@ Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) {
   if (setup.ranks < 1 || setup.threads < 1)
     throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
   Solution<T> solution;
-  solution.x =
-      Field<T>(static_cast<std::size_t>(setup.graph.agents()), setup.objective->dimension());
   if (setup.ranks == 1) {
     Alone alone;
     run_rank(algorithm, setup, alone, solution);
     return solution;
   }
+  solution.x = all_rows(setup);
   ThreadRanks ranks(setup.ranks, setup.deadline_s);
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(setup.ranks));
   std::vector<std::thread> threads;

@@ -56,6 +56,9 @@ struct Solution {
   std::string digest;                 // equal for equal config and seed, however it was run
   std::vector<Ledger::Agent> ledger;  // bytes sent, by agent
   Phases phases;                      // seconds by phase, of rank 0
+  double spent = 0;                   // seconds of which those are parts: without earlier parts
+  std::size_t state_bytes = 0;        // of all fields, mirrors and messages, of rank 0
+  std::size_t resident_bytes = 0;     // of the process when the last round was done
   double seconds = 0;                 // wall time, earlier parts of a resumed run included
   Metrics last;                       // the last logged round
 };
