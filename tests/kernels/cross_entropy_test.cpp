@@ -38,7 +38,7 @@ class Logits {
   }
   float& operator()(std::size_t c, std::size_t i) { return lanes_.row(c)[i]; }
   double loss(const Layers<float>& math, const std::vector<float>& labels, float scale) {
-    return math.cross_entropy(zeros_.data(), zeros_.size(), labels.data(), scale, lanes_);
+    return math.cross_entropy(zeros_.data(), zeros_.size(), labels.data(), scale, lanes_, {});
   }
   std::size_t correct(const std::vector<float>& labels) const {
     return count_correct<float>(zeros_.data(), zeros_.size(), labels.data(), lanes_);

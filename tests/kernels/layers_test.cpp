@@ -55,13 +55,13 @@ void expect_like_double(const Layers<float>& math, Activation phi) {
     const std::vector<double> w2(w.begin(), w.end());
     const auto b = numbers<float>(inner, 2);
     const std::vector<double> b2(b.begin(), b.end());
-    Rows<float> h(inner, samples, 3), out(rows, samples, 9);
-    Rows<double> h2(inner, samples, 3), out2(rows, samples, 9);
+    Rows<float> h(inner, samples, 3), out(rows, samples, 9), lost(rows, samples, 8);
+    Rows<double> h2(inner, samples, 3), out2(rows, samples, 9), lost2(rows, samples, 8);
     math.activate(phi, b.data(), inner, h.lanes);
     exact.activate(phi, b2.data(), inner, h2.lanes);
     expect_rows_near(h, h2, inner, 1e-6);
-    math.multiply(w.data(), rows, inner, h.lanes, out.lanes);
-    exact.multiply(w2.data(), rows, inner, h2.lanes, out2.lanes);
+    math.multiply(w.data(), rows, inner, h.lanes, out.lanes, lost.lanes);
+    exact.multiply(w2.data(), rows, inner, h2.lanes, out2.lanes, lost2.lanes);
     expect_rows_near(out, out2, rows, 2e-6 * static_cast<double>(inner));
 
     const Rows<float> delta(rows, samples, 4);
@@ -96,11 +96,11 @@ TEST(Layers, NanReachesEverythingItFeedsAndNothingElse) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const Layers<float>* math : {&plain_layers<float>(), &vector_layers()})
     for (const Activation phi : all_activations) {
-      Rows<float> h(4, 20, 1), out(3, 20, 2);
+      Rows<float> h(4, 20, 1), out(3, 20, 2), lost(3, 20, 2);
       const auto w = numbers<float>(12, 3), b = numbers<float>(4, 4);
       h.lanes.row(2)[18] = nan;
       math->activate(phi, b.data(), 4, h.lanes);
-      math->multiply(w.data(), 3, 4, h.lanes, out.lanes);
+      math->multiply(w.data(), 3, 4, h.lanes, out.lanes, lost.lanes);
       for (std::size_t r = 0; r < 3; ++r) {
         EXPECT_TRUE(std::isnan(out.lanes.row(r)[18]));
         EXPECT_FALSE(std::isnan(out.lanes.row(r)[17]));
@@ -110,6 +110,30 @@ TEST(Layers, NanReachesEverythingItFeedsAndNothingElse) {
       EXPECT_TRUE(std::isnan(h.lanes.row(0)[18]));
       EXPECT_FALSE(std::isnan(h.lanes.row(0)[16]));
     }
+}
+
+// What keeps the digits of a gradient where a shard is fitted well.
+TEST(Layers, ASumAndWhatItLostHaveMoreDigitsThanAFloat) {
+  const std::size_t inner = 300, samples = 200;
+  Rows<float> in(inner, samples, 3), out(1, samples, 9), lost(1, samples, 8);
+  const auto w = numbers<float>(inner, 1);
+  for (const Layers<float>* math : {&plain_layers<float>(), &vector_layers()}) {
+    math->multiply(w.data(), 1, inner, in.lanes, out.lanes, lost.lanes);
+    double ours = 0, in_a_row = 0;
+    for (std::size_t i = 0; i < samples; ++i) {
+      double exact = 0;
+      float sum = 0;
+      for (std::size_t k = 0; k < inner; ++k) {
+        exact += static_cast<double>(w[k]) * static_cast<double>(in.lanes.row(k)[i]);
+        sum += w[k] * in.lanes.row(k)[i];
+      }
+      const double both =
+          static_cast<double>(out.lanes.at[i]) + static_cast<double>(lost.lanes.at[i]);
+      ours += std::pow(both - exact, 2);
+      in_a_row += std::pow(static_cast<double>(sum) - exact, 2);
+    }
+    EXPECT_LT(std::sqrt(ours), 0.3 * std::sqrt(in_a_row));
+  }
 }
 
 TEST(Layers, SigmoidIsRightAtBothEnds) {

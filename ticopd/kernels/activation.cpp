@@ -57,9 +57,16 @@ TICOPD_INLINE double exponential(double x) {
   return std::exp(x);
 }
 
+// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1. What 1 + e loses is put back into the
+// quotient: the output is then all but rounded once, and logits are sums of a hundred of them.
 template <class T>
 TICOPD_INLINE T sigmoid(T x) {
-  return T(1) / (T(1) + exponential(-x));
+  const T e = exponential(-std::fabs(x));
+  const T sum = T(1) + e;
+  const T lost = e - (sum - T(1));
+  T quotient = T(1) / sum;
+  quotient -= quotient * quotient * lost;
+  return x < T(0) ? e * quotient : quotient;
 }
 
 // tanh |x| = E / (E + 2) with E = exp(2|x|) - 1 = (2^n - 1) + 2^n rest, right to the last digits at

@@ -11,7 +11,9 @@ namespace {
 // whatever was transposed; a block of C of this size lives in registers meanwhile.
 constexpr std::size_t rows = 4;
 constexpr std::size_t columns = 32;
-constexpr std::size_t depth = 256;  // of a panel: A's 4 KiB and B's 32 KiB stay in the first caches
+// Of a panel. Its sums are added to C as one: sums in a row of more terms lose digits of a
+// gradient.
+constexpr std::size_t depth = 96;
 
 // sum[i][j] = sum_p a[p][i] b[p][j] over ascending p.
 template <class T>

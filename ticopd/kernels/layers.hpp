@@ -12,9 +12,10 @@ template <class T>
 struct Layers {
   // v(j, :) = phi(v(j, :) + b[j])
   void (*activate)(Activation phi, const T* b, std::size_t rows, Lanes<T> v);
-  // out(r, :) = sum_k w[r * inner + k] in(k, :)
-  void (*multiply)(const T* w, std::size_t rows, std::size_t inner, Lanes<const T> in,
-                   Lanes<T> out);
+  // out(r, :) + lost(r, :) = sum_k w[r * inner + k] in(k, :), out the rounded sum, and lost what
+  // the rounding took.
+  void (*multiply)(const T* w, std::size_t rows, std::size_t inner, Lanes<const T> in, Lanes<T> out,
+                   Lanes<T> lost);
   // Adds to g_w[r * inner + k] the sum over samples of delta(r, :) in(k, :).
   void (*outer)(Lanes<const T> delta, std::size_t rows, Lanes<const T> in, std::size_t inner,
                 T* g_w);
@@ -23,9 +24,14 @@ struct Layers {
   // h(k, :) = phi'(z(k, :)) sum_r w[r * inner + k] delta(r, :), where h(k, :) held phi(z(k, :)).
   void (*back)(Activation phi, const T* w, std::size_t rows, std::size_t inner,
                Lanes<const T> delta, Lanes<T> h);
-  // z(c, :) + b[c] are the logits of class c, labels the classes. Leaves scale (softmax - onehot)
-  // in z and returns scale times the sum of -log softmax_y.
-  double (*cross_entropy)(const T* b, std::size_t classes, const T* labels, T scale, Lanes<T> z);
+  // z(c, :) + lost(c, :) + b[c] are the logits of class c, labels the classes; lost may be null.
+  // Leaves scale (softmax - onehot) in z and returns scale times the sum of -log softmax_y.
+  //
+  // On a shard that is fitted well the deltas are exponentials of large differences of logits, and
+  // samples of one class are so alike that roundings do not cancel between them: logits that were
+  // summed and rounded in float cost the gradient a digit. Hence the lost parts.
+  double (*cross_entropy)(const T* b, std::size_t classes, const T* labels, T scale, Lanes<T> z,
+                          Lanes<const T> lost);
 };
 
 // Loops in plain C++, the same bits on every machine.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <vector>
@@ -18,10 +19,28 @@ void activate_rows(Activation phi, const T* b, std::size_t rows, Lanes<T> v) {
   }
 }
 
+// Short chunks are added in double.
 template <class T>
-void multiply(const T* w, std::size_t rows, std::size_t inner, Lanes<const T> in, Lanes<T> out) {
-  gemm(false, false, rows, in.count, inner, T(1), w, inner, in.at, in.stride, T(0), out.at,
-       out.stride);
+void multiply(const T* w, std::size_t rows, std::size_t inner, Lanes<const T> in, Lanes<T> out,
+              Lanes<T> lost) {
+  constexpr std::size_t chunk = 12;
+  struct Part;
+  struct Sums;
+  const std::size_t n = in.count;
+  T* part = scratch<T, Part>(rows * n);
+  double* sums = scratch<double, Sums>(rows * n);
+  std::fill_n(sums, rows * n, 0.0);
+  for (std::size_t k = 0; k < inner; k += chunk) {
+    gemm(false, false, rows, n, std::min(chunk, inner - k), T(1), w + k, inner, in.row(k),
+         in.stride, T(0), part, n);
+    for (std::size_t e = 0; e < rows * n; ++e) sums[e] += static_cast<double>(part[e]);
+  }
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t i = 0; i < n; ++i) {
+      const double sum = sums[r * n + i];
+      out.row(r)[i] = static_cast<T>(sum);
+      lost.row(r)[i] = static_cast<T>(sum - static_cast<double>(out.row(r)[i]));
+    }
 }
 
 template <class T>
@@ -57,40 +76,54 @@ void back(Activation phi, const T* w, std::size_t rows, std::size_t inner, Lanes
 // What the softmax of each sample needs, by sample.
 template <class T>
 struct Tops {
-  std::vector<T> value;               // the largest logit
+  std::vector<double> value;          // the largest logit
   std::vector<std::size_t> at;        // the first class that has it
   std::vector<T> own, below, others;  // exp(z - value) of that class, of all but it, of all but y
 };
 
 template <class T>
-Tops<T> tops_of(Lanes<T> z, std::size_t classes) {
-  Tops<T> top{std::vector<T>(z.row(0), z.row(0) + z.count), std::vector<std::size_t>(z.count),
-              std::vector<T>(z.count), std::vector<T>(z.count), std::vector<T>(z.count)};
+Tops<T> tops_of(const double* logits, std::size_t n, std::size_t classes) {
+  Tops<T> top{std::vector<double>(logits, logits + n), std::vector<std::size_t>(n),
+              std::vector<T>(n), std::vector<T>(n), std::vector<T>(n)};
   for (std::size_t c = 1; c < classes; ++c)
-    for (std::size_t i = 0; i < z.count; ++i)
-      if (z.row(c)[i] > top.value[i]) {
-        top.value[i] = z.row(c)[i];
+    for (std::size_t i = 0; i < n; ++i)
+      if (logits[c * n + i] > top.value[i]) {
+        top.value[i] = logits[c * n + i];
         top.at[i] = c;
       }
   return top;
 }
 
+// exp(v) for v <= 0. What rounding v to T takes is a factor of one plus it.
+template <class T>
+void exponentials_of(const double* v, std::size_t n, T* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(v[i]);
+  exponentials(out, n);
+  for (std::size_t i = 0; i < n; ++i)
+    if (v[i] > -1e30)
+      out[i] += out[i] * static_cast<T>(v[i] - static_cast<double>(static_cast<T>(v[i])));
+}
+
 // The delta of the label is minus the sum of the others, never p_y - 1: on a shard that is fitted
 // well p_y rounds to 1 and the difference would keep no digit. log1p for the same reason.
 template <class T>
-double cross_entropy(const T* b, std::size_t classes, const T* labels, T scale, Lanes<T> z) {
+double cross_entropy(const T* b, std::size_t classes, const T* labels, T scale, Lanes<T> z,
+                     Lanes<const T> lost) {
+  struct Logits;
   const std::size_t n = z.count;
+  double* logits = scratch<double, Logits>(classes * n);
   for (std::size_t c = 0; c < classes; ++c)
-    for (std::size_t i = 0; i < n; ++i) z.row(c)[i] += b[c];
-  Tops<T> top = tops_of(z, classes);
+    for (std::size_t i = 0; i < n; ++i)
+      logits[c * n + i] = static_cast<double>(z.row(c)[i]) + static_cast<double>(b[c]) +
+                          (lost.at != nullptr ? static_cast<double>(lost.row(c)[i]) : 0.0);
+  Tops<T> top = tops_of<T>(logits, n, classes);
   double loss = 0.0;
   for (std::size_t i = 0; i < n; ++i)
-    loss += static_cast<double>(top.value[i]) -
-            static_cast<double>(z.row(static_cast<std::size_t>(labels[i]))[i]);
+    loss += top.value[i] - logits[static_cast<std::size_t>(labels[i]) * n + i];
   for (std::size_t c = 0; c < classes; ++c) {
     T* row = z.row(c);
-    for (std::size_t i = 0; i < n; ++i) row[i] -= top.value[i];
-    exponentials(row, n);
+    for (std::size_t i = 0; i < n; ++i) logits[c * n + i] -= top.value[i];
+    exponentials_of(logits + c * n, n, row);
     for (std::size_t i = 0; i < n; ++i) {
       (c == top.at[i] ? top.own[i] : top.below[i]) += row[i];
       if (c != static_cast<std::size_t>(labels[i])) top.others[i] += row[i];

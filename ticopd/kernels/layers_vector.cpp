@@ -62,6 +62,14 @@ HWY_INLINE V between(V x, float low, float high) {
   return hn::IfThenElse(hn::Gt(x, hn::Set(d, high)), hn::Set(d, high), x);
 }
 
+// a + b = the rounded sum, which is returned, + low, exactly (Knuth's two-sum).
+HWY_INLINE V exact_sum(V a, V b, V& low) {
+  const V sum = hn::Add(a, b);
+  const V from_b = hn::Sub(sum, a);
+  low = hn::Add(hn::Sub(a, hn::Sub(sum, from_b)), hn::Sub(b, from_b));
+  return sum;
+}
+
 // For x <= 0, through the denormals down to 0.
 HWY_INLINE V exp_of_negative(V x) {
   const Reduced e = reduce(between(x, -104.0f, 0.0f));
@@ -70,10 +78,17 @@ HWY_INLINE V exp_of_negative(V x) {
   return hn::Mul(scaled, power_of_two(hn::Sub(e.n, half)));
 }
 
+// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1. What 1 + e loses is put back into the
+// quotient: the output is then all but rounded once, and logits are sums of a hundred of them.
 HWY_INLINE V sigmoid(V x) {
-  const Reduced e = reduce(between(hn::Neg(x), -87.0f, 87.0f));
+  const Reduced e = reduce(between(hn::Neg(hn::Abs(x)), -87.0f, 0.0f));
   const V one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::MulAdd(hn::Add(one, e.rest), power_of_two(e.n), one));
+  const V exponential = hn::Mul(hn::Add(one, e.rest), power_of_two(e.n));
+  const V sum = hn::Add(one, exponential);
+  const V lost = hn::Sub(exponential, hn::Sub(sum, one));
+  V quotient = hn::Div(one, sum);
+  quotient = hn::NegMulAdd(hn::Mul(quotient, quotient), lost, quotient);
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(exponential, quotient), quotient);
 }
 
 // tanh |x| = E / (E + 2) with E = exp(2|x|) - 1: right to the last digits at 0.
@@ -121,7 +136,7 @@ struct View {
   std::size_t row, column;
 };
 
-// sum[r][h] = start(r) + sum_k a(r, k) in(k, i + h width ...), for R rows and two vectors.
+// sum[r][h] = sum_k a(r, k) in(k, i + h width ...), for R rows and two vectors.
 template <std::size_t R, class Finish>
 HWY_INLINE void rows_at(View a, std::size_t inner, Lanes<const float> in, std::size_t i,
                         const Finish& finish) {
@@ -167,13 +182,27 @@ HWY_INLINE void product(View a, std::size_t rows, std::size_t inner, Lanes<const
     }
 }
 
+// The terms go by short chunks, each added without losing anything.
 void multiply(const float* w, std::size_t rows, std::size_t inner, Lanes<const float> in,
-              Lanes<float> out) {
-  product({w, inner, 1}, rows, inner, in,
-          [&](std::size_t r, std::size_t i, V low, V high) HWY_ATTR {
-            hn::Store(low, d, out.row(r) + i);
-            if (i + width < out.count) hn::Store(high, d, out.row(r) + i + width);
-          });
+              Lanes<float> out, Lanes<float> lost) {
+  constexpr std::size_t chunk = 12;
+  for (std::size_t k = 0; k < inner; k += chunk) {
+    const auto add = [&](V sum, float* to, float* rest) HWY_ATTR {
+      V low = hn::Zero(d);
+      if (k > 0) {
+        const V before = hn::Load(d, rest);
+        sum = exact_sum(hn::Load(d, to), sum, low);
+        low = hn::Add(low, before);
+      }
+      hn::Store(sum, d, to);
+      hn::Store(low, d, rest);
+    };
+    product({w + k, inner, 1}, rows, std::min(chunk, inner - k), {in.row(k), in.stride, in.count},
+            [&](std::size_t r, std::size_t i, V low, V high) HWY_ATTR {
+              add(low, out.row(r) + i, lost.row(r) + i);
+              if (i + width < out.count) add(high, out.row(r) + i + width, lost.row(r) + i + width);
+            });
+  }
 }
 
 void back(Activation phi, const float* w, std::size_t rows, std::size_t inner,
@@ -246,25 +275,40 @@ void row_sums(Lanes<const float> delta, std::size_t rows, float* g_b) {
   }
 }
 
-// One vector of samples. The delta of the label is minus the sum of the others, never p_y - 1 (see
-// layers_plain.cpp). Lanes past the last sample get deltas and losses of zero.
-HWY_INLINE V softmax_at(const float* b, std::size_t classes, V label, V scale, hn::Mask<D> real,
-                        float* z, std::size_t stride) {
-  V top = hn::Add(hn::Load(d, z), hn::Set(d, b[0]));
+// A logit as an unevaluated sum of two floats.
+struct Logit {
+  V high, low;
+};
+
+// One vector of samples: z is its column, `low` what its logits have lost. The delta of the label
+// is minus the sum of the others, never p_y - 1: on a shard that is fitted well p_y rounds to 1 and
+// the difference would keep no digit; log1p for the same reason. Lanes past the last sample get
+// deltas and losses of zero.
+HWY_INLINE V softmax_at(std::size_t classes, V label, V scale, hn::Mask<D> real, float* z,
+                        std::size_t stride, const float* low) {
+  const auto logit = [&](std::size_t c) HWY_ATTR {
+    return Logit{hn::Load(d, z + c * stride), hn::Load(d, low + c * width)};
+  };
+  Logit top = logit(0), mine = top;
   V at = hn::Zero(d);  // the first class that has the largest logit
-  V mine = top;
   for (std::size_t c = 0; c < classes; ++c) {
-    const V logit = hn::Add(hn::Load(d, z + c * stride), hn::Set(d, b[c]));
+    const Logit mark = logit(c);
     const V number = hn::Set(d, static_cast<float>(c));
-    at = hn::IfThenElse(hn::Gt(logit, top), number, at);
-    top = hn::IfThenElse(hn::Gt(logit, top), logit, top);
-    mine = hn::IfThenElse(hn::Eq(label, number), logit, mine);
-    hn::Store(logit, d, z + c * stride);
+    const auto larger = hn::Gt(mark.high, top.high), is_label = hn::Eq(label, number);
+    at = hn::IfThenElse(larger, number, at);
+    top = {hn::IfThenElse(larger, mark.high, top.high), hn::IfThenElse(larger, mark.low, top.low)};
+    mine = {hn::IfThenElse(is_label, mark.high, mine.high),
+            hn::IfThenElse(is_label, mark.low, mine.low)};
   }
   V own = hn::Zero(d), below = own, others = own;
   for (std::size_t c = 0; c < classes; ++c) {
+    const Logit mark = logit(c);
     const V number = hn::Set(d, static_cast<float>(c));
-    const V e = exp_of_negative(hn::Sub(hn::Load(d, z + c * stride), top));
+    V rest;
+    const V difference = exact_sum(mark.high, hn::Neg(top.high), rest);
+    rest = hn::Add(rest, hn::Sub(mark.low, top.low));
+    V e = exp_of_negative(difference);
+    e = hn::MulAdd(e, rest, e);  // exp(difference + rest)
     const auto largest = hn::Eq(at, number);
     own = hn::IfThenElse(largest, e, own);
     below = hn::Add(below, hn::IfThenZeroElse(largest, e));
@@ -281,19 +325,31 @@ HWY_INLINE V softmax_at(const float* b, std::size_t classes, V label, V scale, h
   }
   // below - below: Log1p answers NaN with a number.
   const V tail = hn::Add(hn::Log1p(d, below), hn::Sub(below, below));
-  return hn::IfThenElseZero(real, hn::Add(hn::Sub(top, mine), tail));
+  const V distance = hn::Add(hn::Sub(top.high, mine.high), hn::Sub(top.low, mine.low));
+  return hn::IfThenElseZero(real, hn::Add(distance, tail));
 }
 
 double cross_entropy(const float* b, std::size_t classes, const float* labels, float scale,
-                     Lanes<float> z) {
+                     Lanes<float> z, Lanes<const float> lost) {
+  struct Low;
+  float* low = scratch<float, Low>(classes * width);
   alignas(64) float label[lane_group], part[lane_group];
   double loss = 0.0;
   for (std::size_t i = 0; i < z.count; i += width) {
     const std::size_t real = std::min(width, z.count - i);
     std::fill_n(label, width, 0.0f);
     std::copy_n(labels + i, real, label);
-    hn::Store(softmax_at(b, classes, hn::Load(d, label), hn::Set(d, scale), hn::FirstN(d, real),
-                         z.at + i, z.stride),
+    for (std::size_t c = 0; c < classes; ++c) {
+      V rest;
+      const V sum = exact_sum(hn::Load(d, z.row(c) + i), hn::Set(d, b[c]), rest);
+      if (lost.at != nullptr) rest = hn::Add(rest, hn::Load(d, lost.row(c) + i));
+      hn::Store(sum, d, z.row(c) + i);
+      // Nothing counts beside what is that large, and the rest of an infinity is NaN.
+      const auto small = hn::Lt(hn::Abs(sum), hn::Set(d, 1e30f));
+      hn::Store(hn::IfThenElseZero(small, rest), d, low + c * width);
+    }
+    hn::Store(softmax_at(classes, hn::Load(d, label), hn::Set(d, scale), hn::FirstN(d, real),
+                         z.at + i, z.stride, low),
               d, part);
     for (std::size_t l = 0; l < real; ++l) loss += static_cast<double>(part[l]);
   }

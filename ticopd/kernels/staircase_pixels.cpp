@@ -39,7 +39,7 @@ class StaircasePixels final : public Features<T> {
 
   void sweep(std::size_t first, std::size_t last, const T* w,
              const typename Features<T>::Middle& middle, T* g) const override {
-    constexpr std::size_t tile = 256;
+    constexpr std::size_t tile = 128;  // longer sums over samples would lose digits
     constexpr std::size_t stride = lane_stride(tile);
     const std::size_t p = pixels_.size(), outputs = this->outputs_;
     struct Weights;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,11 @@ class Mlp : public Model<T> {
 
   double losses(Lanes<T> z, std::span<const T> labels, std::span<const T> rest, T* g,
                 T scale) const override {
-    const auto h = forward(z, rest);
+    Lanes<T> lost{};
+    const auto h = forward(z, rest, lost);
     const Layers<T>& math = layers<T>();
-    const double loss = math.cross_entropy(biases(rest), classes_, labels.data(), scale, h.back());
+    const double loss =
+        math.cross_entropy(biases(rest), classes_, labels.data(), scale, h.back(), lost);
     if (g == nullptr) return loss;
     for (std::size_t l = layers_.size(); l-- > 0;) {
       const Layer& layer = layers_[l];
@@ -59,7 +62,8 @@ class Mlp : public Model<T> {
 
   std::size_t correct(Lanes<T> z, std::span<const T> labels,
                       std::span<const T> rest) const override {
-    return count_correct<T>(biases(rest), classes_, labels.data(), forward(z, rest).back());
+    Lanes<T> lost{};
+    return count_correct<T>(biases(rest), classes_, labels.data(), forward(z, rest, lost).back());
   }
 
  private:
@@ -71,18 +75,23 @@ class Mlp : public Model<T> {
   const T* biases(std::span<const T> rest) const { return &rest[layers_.back().biases]; }
 
   // The outputs of every layer: h_l, and of the last z_L without its bias, which the loss adds.
-  std::vector<Lanes<T>> forward(Lanes<T> z, std::span<const T> rest) const {
+  // `lost` is what rounding took of z_L; null where there is no hidden layer.
+  std::vector<Lanes<T>> forward(Lanes<T> z, std::span<const T> rest, Lanes<T>& lost) const {
     struct Outputs;
     const Layers<T>& math = layers<T>();
-    std::size_t units = 0;
-    for (std::size_t l = 1; l < layers_.size(); ++l) units += layers_[l].out;
-    T* room = scratch<T, Outputs>(units * z.stride);
+    std::size_t units = 0, widest = 0;
+    for (std::size_t l = 1; l < layers_.size(); ++l) {
+      units += layers_[l].out;
+      widest = std::max(widest, layers_[l].out);
+    }
+    T* room = scratch<T, Outputs>((units + widest) * z.stride);
+    if (layers_.size() > 1) lost = {room + units * z.stride, z.stride, z.count};
     std::vector<Lanes<T>> h{z};
     for (std::size_t l = 1; l < layers_.size(); ++l) {
       const Layer& layer = layers_[l];
       math.activate(phi_, &rest[layers_[l - 1].biases], layer.in, h.back());
       const Lanes<T> next{room, z.stride, z.count};
-      math.multiply(&rest[layer.weights], layer.out, layer.in, h.back(), next);
+      math.multiply(&rest[layer.weights], layer.out, layer.in, h.back(), next, lost);
       h.push_back(next);
       room += layer.out * z.stride;
     }
