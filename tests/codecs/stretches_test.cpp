@@ -1,6 +1,7 @@
 // Codecs in fewer sweeps over memory: the same bytes and the same numbers as ENC and DEC.
 #include "every_target.hpp"
 #include "rows.hpp"
+#include "ticopd/codecs/qsgd.hpp"
 
 namespace ticopd::testing {
 namespace {
@@ -31,6 +32,24 @@ TYPED_TEST(Stretches, DecodeWhatDecodeDecodes) {
       ASSERT_TRUE(codec->decode_stretches(payload, message, d, std::ref(collected))) << name(o);
       ASSERT_EQ(collected.q, decoded(*codec, payload, message, d)) << name(o) << " d " << d;
     }
+  }
+}
+
+// Rows beyond the caches are fetched ahead, which must change nothing.
+TEST(LongRow, HasTheBytesOfTheScalarLoops) {
+  const std::size_t d = (std::size_t{1} << 20) + 77;
+  const Noise message{9, 8, 7, 6};
+  const std::vector<float> x = random_row<float>(d, 1), h = random_row<float>(d, 2);
+  for (const int bits : {4, 8, 11}) {
+    const CodecOptions options{.kind = "qsgd", .bits = bits};
+    const Qsgd<float> codec(options);
+    const Qsgd<float, ScalarLoops<float>> reference(options);
+    Collected<float> ours, theirs;
+    Bytes out, expected;
+    ASSERT_TRUE(codec.encode_difference(x, h, message, out, std::ref(ours)));
+    ASSERT_TRUE(reference.encode_difference(x, h, message, expected, std::ref(theirs)));
+    EXPECT_TRUE(out == expected) << bits << " bits";
+    EXPECT_TRUE(ours.q == theirs.q) << bits << " bits";
   }
 }
 

@@ -8,6 +8,11 @@
 #include "ticopd/error.hpp"
 
 namespace ticopd {
+namespace {
+
+constexpr std::size_t long_row = std::size_t{1} << 20;
+
+}  // namespace
 
 template <class T, class Loops>
 struct Qsgd<T, Loops>::Layout {
@@ -118,7 +123,14 @@ void Qsgd<T, Loops>::encode_stretch(const Layout& row, Source<T> v, const Noise&
                                     std::size_t first, std::size_t count,
                                     std::span<std::byte> out) const {
   alignas(64) std::uint32_t noise[codec_stretch];
-  Loops::draw(message, first, count, noise);
+  // Noise is arithmetic, what follows waits for memory: a row that is beyond the caches is fetched
+  // while noise is made. (A row within them is not: there it is only more instructions.)
+  const std::size_t part = row.d >= long_row ? 256 : count;
+  for (std::size_t k = 0; k < count; k += part) {
+    const std::size_t n = std::min(part, count - k);
+    if (row.d >= long_row) v.part(first + k, n).fetch();
+    Loops::draw(message, first + k, n, noise + k);
+  }
   const auto quantise = [&](auto* levels) {
     row.each_bucket(first, first + count, [&](std::size_t b, std::size_t k, std::size_t n) {
       Loops::quantise(v.part(k, n), noise + (k - first), Scale<T>(load_value<float>(out, b), s_),

@@ -19,6 +19,13 @@ class Source {
   const T* h() const { return h_; }  // null: nothing is subtracted
   T operator[](std::size_t k) const { return h_ == nullptr ? x_[k] : x_[k] - h_[k]; }
 
+  // Asks for the memory, and goes on.
+  void fetch() const {
+    constexpr std::size_t line = 64 / sizeof(T);
+    for (std::size_t k = 0; k < size_; k += line) __builtin_prefetch(x_ + k, 0, 2);
+    for (std::size_t k = 0; h_ != nullptr && k < size_; k += line) __builtin_prefetch(h_ + k, 1, 2);
+  }
+
   Source part(std::size_t first, std::size_t count) const {
     Source some = *this;
     some.x_ += first;
