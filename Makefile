@@ -58,7 +58,7 @@ bench:
 	@tools/install_packages build bench
 	@cmake --preset bench $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset bench --parallel $(JOBS)
-	@/usr/bin/python3 bench/run.py --program build/bench/bench/bench_gradient
+	@/usr/bin/python3 bench/run.py --write
 
 format:
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i

@@ -1,8 +1,11 @@
-"""The peer of bench_gradient: the same gradients by PyTorch, timed when asked.
+"""The peer of bench_gradient: the same gradients by PyTorch.
 
-Reads from a folder what bench_gradient left there, compares all ten gradients, then answers every line
-"time" on the standard input with {"ms": ...}. Started by run.py, which sets the number of threads and
-the BLAS in the environment.
+    python3 bench/gradient.py FOLDER THREADS             times them when asked
+    python3 bench/gradient.py FOLDER THREADS --points    how far off they are, at three moments
+
+Reads what bench_points left in the folder. Started by run.py, which sets threads and BLAS in the
+environment. With --points it computes them in double too, and so checks the reference that our own
+kernels are judged by.
 """
 import ctypes
 import json
@@ -10,54 +13,65 @@ import sys
 import time
 from pathlib import Path
 
-try:
-    import numpy
-    import torch
-except ImportError as missing:
-    print(json.dumps({"missing": str(missing)}), flush=True)
-    sys.exit(0)
+import numpy
+import torch
 
-AGENTS = 10
+AGENTS, MOMENTS = 10, 3
 
 
-def model_at(point):
-    """784-100-10 with the parameters bench_gradient starts from."""
-    model = torch.nn.Sequential(
-        torch.nn.Linear(784, 100), torch.nn.Sigmoid(), torch.nn.Linear(100, 10))
-    torch.nn.utils.vector_to_parameters(torch.from_numpy(point), model.parameters())
-    return model
+def make_model(dtype):
+    return torch.nn.Sequential(
+        torch.nn.Linear(784, 100), torch.nn.Sigmoid(), torch.nn.Linear(100, 10)).to(dtype)
 
 
-def shards_of(folder):
-    """Float features, resident, as a PyTorch user would keep them."""
+def set_point(model, point):
+    dtype = next(model.parameters()).dtype
+    with torch.no_grad():
+        torch.nn.utils.vector_to_parameters(torch.from_numpy(point).to(dtype), model.parameters())
+
+
+def load_shards(folder, dtype):
+    """Features in floating point, resident, as a PyTorch user would keep them."""
     labels = numpy.fromfile(folder / "labels.u8", dtype=numpy.uint8)
     images = numpy.fromfile(folder / "images.u8", dtype=numpy.uint8).reshape(len(labels), 784)
     shards = []
     for agent in range(AGENTS):
         mine = labels == agent
-        features = torch.from_numpy(images[mine].astype(numpy.float32) / numpy.float32(255))
-        shards.append((features, torch.from_numpy(labels[mine].astype(numpy.int64))))
+        shards.append((torch.from_numpy(images[mine]).to(dtype) / 255,
+                       torch.from_numpy(labels[mine].astype(numpy.int64))))
     return shards
 
 
-def gradients(model, shards):
-    loss = torch.nn.CrossEntropyLoss()
-    rows = []
-    for features, labels in shards:
-        model.zero_grad(set_to_none=True)
-        loss(model(features), labels).backward()
-        rows.append([p.grad for p in model.parameters()])
-    return rows
+def gradient(model, shard):
+    """Loss and gradient, the parameters in the order of the rows of points.f32."""
+    features, labels = shard
+    model.zero_grad(set_to_none=True)
+    loss = torch.nn.functional.cross_entropy(model(features), labels)
+    loss.backward()
+    return loss, [p.grad for p in model.parameters()]
 
 
-def largest_difference(rows, ours):
-    """max over agents of ||ours - theirs|| / ||theirs||, in double."""
-    worst = 0.0
-    for row, mine in zip(rows, ours):
-        theirs = numpy.concatenate([g.numpy().ravel() for g in row]).astype(numpy.float64)
-        error = numpy.linalg.norm(mine - theirs) / numpy.linalg.norm(theirs)
-        worst = max(worst, error) if error == error else float("nan")
-    return float(worst)
+def as_row(parts):
+    return numpy.concatenate([part.numpy().ravel() for part in parts]).astype(numpy.float64)
+
+
+def worst_errors(folder, dtype):
+    """For each moment the worst of ten agents, relative, against the reference in double."""
+    points = numpy.fromfile(folder / "points.f32", dtype=numpy.float32).reshape(MOMENTS, AGENTS, -1)
+    right = numpy.fromfile(folder / "gradients.f64").reshape(points.shape)
+    right_losses = numpy.fromfile(folder / "losses.f64").reshape(MOMENTS, AGENTS)
+    model, shards = make_model(dtype), load_shards(folder, dtype)
+    errors = numpy.zeros((MOMENTS, AGENTS))
+    loss_errors = numpy.zeros((MOMENTS, AGENTS))
+    for moment in range(MOMENTS):
+        for agent in range(AGENTS):
+            set_point(model, points[moment, agent])
+            loss, parts = gradient(model, shards[agent])
+            reference = right[moment, agent]
+            errors[moment, agent] = (numpy.linalg.norm(as_row(parts) - reference)
+                                     / numpy.linalg.norm(reference))
+            loss_errors[moment, agent] = abs(loss.item() / right_losses[moment, agent] - 1)
+    return errors.max(axis=1).tolist(), loss_errors.max(axis=1).tolist()
 
 
 def blas_of_torch():
@@ -67,23 +81,36 @@ def blas_of_torch():
         blas.openblas_get_corename.restype = ctypes.c_char_p
         return "OpenBLAS " + blas.openblas_get_corename().decode(), blas.openblas_get_parallel() != 0
     except (OSError, AttributeError):
-        return "unknown", True
+        return "unknown BLAS", True
+
+
+def tell(line):
+    print(json.dumps(line), flush=True)
+
+
+def answer(folder):
+    shards, model = load_shards(folder, torch.float32), make_model(torch.float32)
+    set_point(model, numpy.fromfile(folder / "points.f32", dtype=numpy.float32, count=79510))
+    name, parallel = blas_of_torch()
+    tell({"kernel": f"PyTorch {torch.__version__}, {name}", "parallel": parallel})
+    rows = []
+    for _ in sys.stdin:
+        begin = time.perf_counter()
+        rows = [gradient(model, shard) for shard in shards]
+        tell({"ms": 1e3 * (time.perf_counter() - begin)})
+    reference = numpy.fromfile(folder / "gradients.f64", count=AGENTS * 79510).reshape(AGENTS, -1)
+    tell({"error": max(float(numpy.linalg.norm(as_row(parts) - right) / numpy.linalg.norm(right))
+                       for (_, parts), right in zip(rows, reference))})
 
 
 def main():
     folder, threads = Path(sys.argv[1]), int(sys.argv[2])
     torch.set_num_threads(threads)
-    shards = shards_of(folder)
-    model = model_at(numpy.fromfile(folder / "point.f32", dtype=numpy.float32))
-    ours = numpy.fromfile(folder / "gradients.f32", dtype=numpy.float32).reshape(AGENTS, -1)
-    difference = largest_difference(gradients(model, shards), ours)
-    name, parallel = blas_of_torch()
-    print(json.dumps({"kernel": f"PyTorch {torch.__version__}, {name}", "parallel": parallel,
-                      "difference": difference}), flush=True)
-    for _ in sys.stdin:
-        begin = time.perf_counter()
-        gradients(model, shards)
-        print(json.dumps({"ms": 1e3 * (time.perf_counter() - begin)}), flush=True)
+    if sys.argv[3:] == ["--points"]:
+        in_double, in_float = (worst_errors(folder, t) for t in (torch.float64, torch.float32))
+        tell({"double": in_double, "float": in_float})
+    else:
+        answer(folder)
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ class DigitPixels final : public Features<float> {
     std::fill_n(rows, positions.size() * features_, 0.0f);
     for (const std::uint32_t i : positions) {
       for (std::size_t r = 0; r < reach_[i]; ++r)
-        rows[pixels_[r]] = static_cast<float>(forward_.entry(r, i)) * (1.0f / 255.0f);
+        rows[pixels_[r]] = static_cast<float>(forward_.entry(r, i)) / 255.0f;
       rows += features_;
     }
   }

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "ticopd/algorithms/ticopd.hpp"
+#include "ticopd/experiment/digest.hpp"
+#include "ticopd/network/cpu.hpp"
+
+namespace ticopd::bench {
+
+// As solve() makes it.
+inline std::unique_ptr<Pool> make_pool(int threads) {
+  return std::make_unique<Pool>(threads, may_pin(threads));
+}
+
+// Rounds of TiCoPD with 8-bit messages on a ring, without metrics: what solve() does between two
+// logged rounds.
+template <class T>
+class Rounds {
+ public:
+  // Both must outlive it.
+  Rounds(const Objective<T>& objective, const TiCoPD& params, Pool& pool)
+      : graph_(ring(objective.agents())),
+        net_({.graph = graph_,
+              .objective = objective,
+              .codec = *codec_,
+              .transport = alone_,
+              .pool = pool}),
+        run_(params, net_) {}
+
+  void step() {
+    net_.begin_round(net_.round() + 1);
+    run_.step();
+  }
+  void steps(int count) {
+    for (int i = 0; i < count; ++i) step();
+  }
+
+  CpuNetwork<T>& net() { return net_; }
+  const Field<T>& x() const { return run_.x; }
+  Field<T>& gradient() { return run_.grad; }
+
+  // Of all state that a round leaves behind.
+  std::string digest() {
+    Digest digest;
+    digest.add(net_, run_.x);
+    digest.add(net_, run_.lambda);
+    digest.add(net_, run_.xhat.own());
+    return digest.hex();
+  }
+  bool finite() const {
+    double sum = 0;
+    for (const Field<T>* field : {&run_.x, &run_.lambda, &run_.xhat.own()})
+      for (std::size_t k = 0; k < field->size(); ++k)
+        sum += std::abs(static_cast<double>(field->data()[k]));
+    return std::isfinite(sum) && sum > 0;
+  }
+
+ private:
+  Graph graph_;
+  std::unique_ptr<Codec<T>> codec_ = make_codec<T>({.kind = "qsgd", .bits = 8});
+  Alone alone_;
+  CpuNetwork<T> net_;
+  TiCoPD::Run<CpuNetwork<T>> run_;
+};
+
+}  // namespace ticopd::bench
