@@ -28,6 +28,7 @@ Made<T> make_pixels(Dataset<T> data, std::size_t outputs, Sweeps sweeps) {
 
 template <class T>
 Made<T> make_features(Dataset<T> data, std::size_t outputs, Sweeps sweeps) {
+  kernel();  // chosen here, where a wrong TICOPD_KERNEL is an error before any thread starts
   if (std::holds_alternative<std::vector<std::uint8_t>>(data.raw()))
     return make_pixels(std::move(data), outputs, sweeps);
   if (std::holds_alternative<SparseRows<T>>(data.raw()))
