@@ -5,16 +5,16 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "ticopd/kernels/cpu.hpp"
+
 namespace ticopd {
 
 const char* const version = TICOPD_VERSION;
 
 std::string instruction_set() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
-    return "x86-64 avx512";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "x86-64 avx2";
-  return "x86-64";
+  if (cpu_has_avx512()) return "x86-64 avx512";
+  return cpu_has_avx2() ? "x86-64 avx2" : "x86-64";
 #elif defined(__aarch64__)
   return "arm64";
 #else

@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "ticopd/kernels/cpu.hpp"
 #include "ticopd/kernels/gemm.hpp"
 #include "ticopd/kernels/kernel.hpp"
 
@@ -50,17 +51,16 @@ class LentVariable {
   bool lent_ = false;
 };
 
-// OpenBLAS 0.3.21 knows CPUs by family and model and may fall back to SSE3 for those made after
-// it. What the CPU says it can do is the better guide. Null: leave the choice to
-// OpenBLAS.
+// OpenBLAS 0.3.21 knows CPUs by family and model. It falls back to SSE3 for those made after it,
+// and to instructions of old processors of a maker on others that lack them. What the CPU says it
+// can do is the better guide. Null: leave the choice to OpenBLAS.
 const char* core_type() {
+  if (cpu_has_avx512()) return "SkylakeX";
+  if (cpu_has_avx2()) return "Haswell";
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512cd"))
-    return "SkylakeX";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+  if (__builtin_cpu_supports("avx")) return "Sandybridge";
+  if (__builtin_cpu_supports("sse4.2")) return "Nehalem";
+  if (__builtin_cpu_supports("sse3")) return "Prescott";
 #endif
   return nullptr;
 }

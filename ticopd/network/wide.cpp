@@ -2,18 +2,14 @@
 
 #include <atomic>
 
+#include "ticopd/kernels/cpu.hpp"
+
 namespace ticopd {
 namespace {
 
 bool has(Vectors kind) {
-#if defined(__x86_64__) && defined(__GNUC__)
-  __builtin_cpu_init();
-  if (kind == Vectors::avx2) return __builtin_cpu_supports("avx2");
-  if (kind == Vectors::avx512)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-#endif
-  return kind == Vectors::plain;
+  if (kind == Vectors::avx512) return cpu_has_avx512();
+  return kind == Vectors::plain || cpu_has_avx2();
 }
 
 std::atomic<Vectors>& in_use() {
