@@ -52,7 +52,7 @@ TEST_F(NpyFile, ReadsWhatItWrote) {
     EXPECT_EQ(read_npy<double>(folder_ / "d.npy").shape, shape);
     EXPECT_EQ(read_npy<float>(folder_ / "f.npy").data, floats);
     EXPECT_EQ(read_npy<float>(folder_ / "d.npy").data, floats);
-    EXPECT_EQ(npy_type(folder_ / "f.npy"), "<f4");
+    EXPECT_EQ(NpyStream(folder_ / "f.npy").descr(), "<f4");
   }
 }
 

@@ -35,7 +35,7 @@ TEST_F(Libsvm, ReadsSparseLinesCommentsAndSigns) {
 }
 
 TEST_F(Libsvm, WidensWithoutChangingSamples) {
-  const auto data = widened(read_libsvm<float>(write("a", "1 1:2\n")), 3);
+  const auto data = read_libsvm<float>(write("a", "1 1:2\n"), 3);
   EXPECT_EQ(dense(data), (std::vector<float>{2, 0, 0}));
 }
 

@@ -27,10 +27,8 @@ std::vector<double> distinct(const std::vector<double>& labels, const std::files
   return values;
 }
 
-template <class T>
-Dataset<T> renumbered(const Dataset<T>& data, const std::vector<double>& values,
-                      const std::filesystem::path& file) {
-  std::vector<double> labels = data.labels();
+void renumber(std::vector<double>& labels, const std::vector<double>& values,
+              const std::filesystem::path& file) {
   for (std::size_t s = 0; s < labels.size(); ++s) {
     const auto found = std::lower_bound(values.begin(), values.end(), labels[s]);
     if (found == values.end() || *found != labels[s])
@@ -38,23 +36,16 @@ Dataset<T> renumbered(const Dataset<T>& data, const std::vector<double>& values,
                                     file.string(), s, labels[s]));
     labels[s] = static_cast<double>(found - values.begin());
   }
-  return Dataset<T>(data.samples(), data.features(), data.raw(), std::move(labels));
 }
 
 }  // namespace
 
-template <class T>
-void number_classes(TrainTest<T>& data, const std::filesystem::path& train_file,
-                    const std::filesystem::path& test_file) {
-  const std::vector<double> values = distinct(data.train.labels(), train_file);
-  data.train = renumbered(data.train, values, train_file);
-  data.test = renumbered(data.test, values, test_file);
-  data.classes = static_cast<int>(values.size());
+int number_classes(std::vector<double>& train, const std::filesystem::path& train_file,
+                   std::vector<double>& test, const std::filesystem::path& test_file) {
+  const std::vector<double> values = distinct(train, train_file);
+  renumber(train, values, train_file);
+  renumber(test, values, test_file);
+  return static_cast<int>(values.size());
 }
-
-template void number_classes(TrainTest<float>&, const std::filesystem::path&,
-                             const std::filesystem::path&);
-template void number_classes(TrainTest<double>&, const std::filesystem::path&,
-                             const std::filesystem::path&);
 
 }  // namespace ticopd

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "ticopd/data/file.hpp"
 #include "ticopd/data/number.hpp"
+#include "ticopd/data/stream.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd {
@@ -51,16 +51,17 @@ double number(std::string_view field, std::size_t column, const std::string& whe
 }  // namespace
 
 template <class T>
-Dataset<T> read_csv(const std::filesystem::path& file, int label_column) {
-  const std::string bytes = read_file(file);
+Contents scan_csv(const std::filesystem::path& file, int label_column, const Wanted& wanted,
+                  const Take<T>& take) {
+  LineStream lines(file);
   std::vector<T> x;
   std::vector<double> labels;
   std::vector<std::string_view> fields;
   std::size_t columns = 0;
   std::size_t label_at = 0;
-  std::string_view text = bytes;
-  for (std::size_t line_number = 1; !text.empty(); ++line_number) {
-    const std::string_view line = trimmed(take_line(text));
+  std::string_view line;
+  for (std::size_t line_number = 1; lines.next(line); ++line_number) {
+    line = trimmed(line);
     if (line.empty()) continue;
     const std::string where = fmt::format("{}:{}", file.string(), line_number);
     split(line, fields);
@@ -72,6 +73,7 @@ Dataset<T> read_csv(const std::filesystem::path& file, int label_column) {
     if (fields.size() != columns)
       throw FormatError(
           fmt::format("{}: {} columns, the first line has {}", where, fields.size(), columns));
+    x.clear();
     for (std::size_t c = 0; c < columns; ++c) {
       const double value = number(fields[c], c, where);
       if (c == label_at)
@@ -82,12 +84,21 @@ Dataset<T> read_csv(const std::filesystem::path& file, int label_column) {
         throw FormatError(
             fmt::format("{}: column {}: {} is too large for float", where, c + 1, value));
     }
+    if (wanted(labels.size() - 1)) take(std::span<const T>(x));
   }
   if (labels.empty()) throw FormatError(fmt::format("{}: holds no samples", file.string()));
-  const std::size_t samples = labels.size();
-  return Dataset<T>(samples, columns - 1, std::move(x), std::move(labels));
+  return {std::move(labels), columns - 1};
 }
 
+template <class T>
+Dataset<T> read_csv(const std::filesystem::path& file, int label_column) {
+  return whole<T>([&](const Wanted& wanted, const Take<T>& take) {
+    return scan_csv(file, label_column, wanted, take);
+  });
+}
+
+template Contents scan_csv(const std::filesystem::path&, int, const Wanted&, const Take<float>&);
+template Contents scan_csv(const std::filesystem::path&, int, const Wanted&, const Take<double>&);
 template Dataset<float> read_csv(const std::filesystem::path&, int);
 template Dataset<double> read_csv(const std::filesystem::path&, int);
 

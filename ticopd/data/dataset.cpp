@@ -9,22 +9,31 @@ namespace {
 // Pixels by a multiplication: it vectorises where a division or a table would not, and differs from
 // the division by at most one unit in the last place.
 template <class T>
-void read_row(const std::vector<std::uint8_t>& x, std::size_t sample, std::size_t features,
-              T* out) {
+void read_row(std::span<const std::uint8_t> x, std::span<T> out) {
   constexpr T scale = T(1) / T(255);
-  const std::uint8_t* in = x.data() + sample * features;
-  for (std::size_t k = 0; k < features; ++k) out[k] = static_cast<T>(in[k]) * scale;
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = static_cast<T>(x[k]) * scale;
 }
 
 template <class T>
-void read_row(const std::vector<T>& x, std::size_t sample, std::size_t features, T* out) {
-  std::copy_n(x.data() + sample * features, features, out);
+void read_row(std::span<const T> x, std::span<T> out) {
+  std::copy_n(x.data(), out.size(), out.data());
 }
 
 template <class T>
-void read_row(const SparseRows<T>& x, std::size_t sample, std::size_t features, T* out) {
-  std::fill_n(out, features, T(0));
-  for (std::size_t e = x.begin[sample]; e < x.begin[sample + 1]; ++e) out[x.index[e]] = x.value[e];
+void read_row(const SparseSample<T>& x, std::span<T> out) {
+  std::fill(out.begin(), out.end(), T(0));
+  for (std::size_t e = 0; e < x.index.size(); ++e) out[x.index[e]] = x.value[e];
+}
+
+template <class V>
+std::span<const V> row(const std::vector<V>& x, std::size_t sample, std::size_t features) {
+  return std::span(x).subspan(sample * features, features);
+}
+
+template <class T>
+SparseSample<T> row(const SparseRows<T>& x, std::size_t sample, std::size_t) {
+  const std::size_t first = x.begin[sample], count = x.begin[sample + 1] - first;
+  return {std::span(x.index).subspan(first, count), std::span(x.value).subspan(first, count)};
 }
 
 template <class V>
@@ -67,11 +76,16 @@ std::size_t held(const SparseRows<T>& x) {
 }  // namespace
 
 template <class T>
+void read(const Sample<T>& sample, std::span<T> out) {
+  std::visit([&](const auto& x) { read_row(x, out); }, sample);
+}
+
+template <class T>
 void Dataset<T>::read(std::span<const std::uint32_t> samples, T* out) const {
   std::visit(
       [&](const auto& x) {
         for (std::size_t r = 0; r < samples.size(); ++r)
-          read_row(x, samples[r], features_, out + r * features_);
+          read_row(row(x, samples[r], features_), std::span(out + r * features_, features_));
       },
       x_);
 }
@@ -81,7 +95,7 @@ void Dataset<T>::read(std::size_t first, std::size_t count, T* out) const {
   std::visit(
       [&](const auto& x) {
         for (std::size_t r = 0; r < count; ++r)
-          read_row(x, first + r, features_, out + r * features_);
+          read_row(row(x, first + r, features_), std::span(out + r * features_, features_));
       },
       x_);
 }
@@ -98,6 +112,8 @@ std::size_t Dataset<T>::bytes() const {
   return std::visit([](const auto& x) { return held(x); }, x_) + held(labels_);
 }
 
+template void read(const Sample<float>&, std::span<float>);
+template void read(const Sample<double>&, std::span<double>);
 template class Dataset<float>;
 template class Dataset<double>;
 

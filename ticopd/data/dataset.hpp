@@ -18,6 +18,19 @@ struct SparseRows {
   std::vector<T> value;
 };
 
+// The features of one sample, wherever they lie.
+template <class T>
+struct SparseSample {
+  std::span<const std::uint32_t> index;
+  std::span<const T> value;
+};
+template <class T>
+using Sample = std::variant<std::span<const std::uint8_t>, std::span<const T>, SparseSample<T>>;
+
+// As a dense row; u8 pixels come out divided by 255.
+template <class T>
+void read(const Sample<T>& sample, std::span<T> out);
+
 // Samples by features, kept the way the file had them: images stay u8 (a quarter of the memory, and
 // exact), sparse stays sparse. Objectives read them a tile at a time through `read`.
 template <class T>
@@ -50,6 +63,8 @@ class Dataset {
   std::vector<double> labels_;
 };
 
+extern template void read(const Sample<float>&, std::span<float>);
+extern template void read(const Sample<double>&, std::span<double>);
 extern template class Dataset<float>;
 extern template class Dataset<double>;
 

@@ -108,30 +108,45 @@ void draw(const std::vector<Stroke>& glyph, Generator& random, std::uint8_t* pix
   }
 }
 
+// Samples [first, first + count).
 template <class T>
-Dataset<T> write_out(std::size_t first, std::size_t count, std::uint64_t seed) {
-  const auto glyphs = make_glyphs();
-  std::vector<std::uint8_t> x(count * side * side);
-  std::vector<double> labels(count);
-  for (std::size_t s = 0; s < count; ++s) {
-    const std::size_t digit = (first + s) % glyphs.size();
-    Generator random(
-        Noise{seed, static_cast<std::uint32_t>(first + s), part_digits, stream_synthetic});
-    draw(glyphs[digit], random, x.data() + s * side * side);
-    labels[s] = static_cast<double>(digit);
-  }
-  return Dataset<T>(count, side * side, std::move(x), std::move(labels));
+Reading<T> written(std::size_t first, std::size_t count, std::uint64_t seed) {
+  return [=](const Wanted& wanted, const Take<T>& take) {
+    const auto glyphs = make_glyphs();
+    Contents found{std::vector<double>(count), side * side};
+    std::array<std::uint8_t, side * side> pixels;
+    for (std::size_t s = 0; s < count; ++s) {
+      const std::size_t digit = (first + s) % glyphs.size();
+      found.labels[s] = static_cast<double>(digit);
+      if (!wanted(s)) continue;
+      Generator random(
+          Noise{seed, static_cast<std::uint32_t>(first + s), part_digits, stream_synthetic});
+      draw(glyphs[digit], random, pixels.data());
+      take(std::span<const std::uint8_t>(pixels));
+    }
+    return found;
+  };
 }
 
 }  // namespace
 
 template <class T>
-TrainTest<T> digits(std::size_t samples, std::uint64_t seed) {
+SampleSource<T> digits_source(std::size_t samples, std::uint64_t seed) {
   if (samples < 1 || samples > 10'000'000)
     throw ConfigError(fmt::format("problem.samples = {}: digits allow 1 ... 10000000", samples));
-  return {write_out<T>(0, samples, seed), write_out<T>(samples, samples / 6, seed), 10, "digits"};
+  return {written<T>(0, samples, seed), written<T>(samples, samples / 6, seed),
+          [](Contents&, Contents&) { return 10; }};
 }
 
+template <class T>
+TrainTest<T> digits(std::size_t samples, std::uint64_t seed) {
+  TrainTest<T> data = gather(digits_source<T>(samples, seed));
+  data.name = "digits";
+  return data;
+}
+
+template SampleSource<float> digits_source(std::size_t, std::uint64_t);
+template SampleSource<double> digits_source(std::size_t, std::uint64_t);
 template TrainTest<float> digits(std::size_t, std::uint64_t);
 template TrainTest<double> digits(std::size_t, std::uint64_t);
 

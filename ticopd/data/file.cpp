@@ -2,16 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
+#include "ticopd/data/stream.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd {
@@ -55,74 +54,21 @@ void sync_folder(const fs::path& folder) {
   if (fd.get() < 0 || (::fsync(fd.get()) != 0 && errno != EINVAL)) disk_trouble(folder, "sync");
 }
 
-// zlib's stream, freed on every way out.
-struct Inflater : z_stream {
-  Inflater() : z_stream{} {
-    if (inflateInit2(this, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
-  }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-  ~Inflater() { inflateEnd(this); }
-};
-
-std::string gunzip(const std::string& zipped, const fs::path& file) {
-  Inflater stream;
-  std::string out;
-  std::string buffer(1 << 18, '\0');
-  std::size_t fed = 0;
-  for (int state = Z_OK;;) {
-    if (stream.avail_in == 0) {
-      const std::size_t piece = std::min<std::size_t>(zipped.size() - fed, 1u << 30);
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zipped.data() + fed));
-      stream.avail_in = static_cast<uInt>(piece);
-      fed += piece;
-    }
-    if (stream.avail_in == 0) {
-      if (state == Z_STREAM_END) return out;
-      throw FormatError(fmt::format("{}: the gzip archive is cut off after {} bytes", file.string(),
-                                    zipped.size()));
-    }
-    // An archive may hold several members one after the other.
-    if (state == Z_STREAM_END) inflateReset(&stream);
-    stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
-    stream.avail_out = static_cast<uInt>(buffer.size());
-    state = inflate(&stream, Z_NO_FLUSH);
-    if (state != Z_OK && state != Z_STREAM_END)
-      throw FormatError(fmt::format("{}: the gzip archive is damaged: {}", file.string(),
-                                    stream.msg != nullptr ? stream.msg : "it does not inflate"));
-    out.append(buffer, 0, buffer.size() - stream.avail_out);
-  }
+std::string drained(FileStream stream) {
+  std::string bytes;
+  bytes.reserve(stream.left().value_or(0));
+  stream.read(bytes, std::numeric_limits<std::size_t>::max());
+  return bytes;
 }
 
 }  // namespace
 
 std::string read_bytes(const fs::path& file) {
-  const Descriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0)
-    throw FormatError(fmt::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) disk_trouble(file, "stat");
-  if (S_ISDIR(info.st_mode))
-    throw FormatError(fmt::format("{}: is a folder, expected a file", file.string()));
-  std::string bytes;
-  bytes.resize(static_cast<std::size_t>(std::max<off_t>(info.st_size, 0)));
-  std::size_t have = 0;
-  for (;;) {
-    if (have == bytes.size()) bytes.resize(bytes.size() + 4096);  // pipes do not know their size
-    const ssize_t got = ::read(fd.get(), bytes.data() + have, bytes.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) disk_trouble(file, "read");
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return bytes;
+  return drained(FileStream(file, false));
 }
 
 std::string read_file(const fs::path& file) {
-  std::string bytes = read_bytes(file);
-  if (bytes.starts_with("\x1f\x8b")) return gunzip(bytes, file);
-  return bytes;
+  return drained(FileStream(file));
 }
 
 void write_atomically(const fs::path& file, const std::function<void(const fs::path&)>& write) {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "ticopd/data/dataset.hpp"
+#include "ticopd/data/reading.hpp"
 
 namespace ticopd {
 
@@ -22,6 +22,8 @@ Idx read_idx(const std::filesystem::path& file);
 // A folder with train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
 // t10k-labels-idx1-ubyte; also as train-images.idx3-ubyte, and each with .gz. The two t10k files
 // may both be missing: then there are no test samples.
+template <class T>
+SampleSource<T> idx_source(const std::filesystem::path& folder);
 template <class T>
 TrainTest<T> read_idx_folder(const std::filesystem::path& folder);
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ticopd/data/file.hpp"
 #include "ticopd/data/number.hpp"
+#include "ticopd/data/stream.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd {
@@ -22,9 +22,17 @@ std::string_view take_word(std::string_view& line) {
   return word;
 }
 
-// Appends one line's entries; returns its label.
 template <class T>
-double parse_line(std::string_view line, SparseRows<T>& x, const std::string& where) {
+struct Entries {
+  std::vector<std::uint32_t> index;
+  std::vector<T> value;
+};
+
+// Reads one line's entries; returns its label.
+template <class T>
+double parse_line(std::string_view line, Entries<T>& x, const std::string& where) {
+  x.index.clear();
+  x.value.clear();
   const std::string_view first = take_word(line);
   const auto label = parse_number<double>(first);
   if (!label || !std::isfinite(*label))
@@ -56,34 +64,37 @@ double parse_line(std::string_view line, SparseRows<T>& x, const std::string& wh
 }  // namespace
 
 template <class T>
-Dataset<T> read_libsvm(const std::filesystem::path& file, std::size_t features) {
-  const std::string bytes = read_file(file);
-  SparseRows<T> x;
-  x.begin.push_back(0);
+Contents scan_libsvm(const std::filesystem::path& file, std::size_t features, const Wanted& wanted,
+                     const Take<T>& take) {
+  LineStream lines(file);
+  Entries<T> x;
   std::vector<double> labels;
-  std::string_view text = bytes;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    std::string_view line = take_line(text);
+  std::string_view line;
+  for (std::size_t number = 1; lines.next(line); ++number) {
     line = trimmed(line.substr(0, line.find('#')));
     if (line.empty()) continue;
     labels.push_back(parse_line(line, x, fmt::format("{}:{}", file.string(), number)));
-    x.begin.push_back(x.index.size());
+    if (!x.index.empty())
+      features = std::max<std::size_t>(features, x.index.back() + std::size_t{1});
+    if (wanted(labels.size() - 1)) take(SparseSample<T>{x.index, x.value});
   }
   if (labels.empty()) throw FormatError(fmt::format("{}: holds no samples", file.string()));
-  for (const std::uint32_t index : x.index) features = std::max<std::size_t>(features, index + 1);
   if (features == 0) throw FormatError(fmt::format("{}: holds no features", file.string()));
-  const std::size_t samples = labels.size();
-  return Dataset<T>(samples, features, std::move(x), std::move(labels));
+  return {std::move(labels), features};
 }
 
 template <class T>
-Dataset<T> widened(const Dataset<T>& data, std::size_t features) {
-  return Dataset<T>(data.samples(), std::max(features, data.features()), data.raw(), data.labels());
+Dataset<T> read_libsvm(const std::filesystem::path& file, std::size_t features) {
+  return whole<T>([&](const Wanted& wanted, const Take<T>& take) {
+    return scan_libsvm(file, features, wanted, take);
+  });
 }
 
+template Contents scan_libsvm(const std::filesystem::path&, std::size_t, const Wanted&,
+                              const Take<float>&);
+template Contents scan_libsvm(const std::filesystem::path&, std::size_t, const Wanted&,
+                              const Take<double>&);
 template Dataset<float> read_libsvm(const std::filesystem::path&, std::size_t);
 template Dataset<double> read_libsvm(const std::filesystem::path&, std::size_t);
-template Dataset<float> widened(const Dataset<float>&, std::size_t);
-template Dataset<double> widened(const Dataset<double>&, std::size_t);
 
 }  // namespace ticopd

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 
-#include "ticopd/data/dataset.hpp"
+#include "ticopd/data/reading.hpp"
 
 namespace ticopd {
 
@@ -12,10 +12,9 @@ namespace ticopd {
 // is more (a test file may not reach the largest index of its training file). FormatError naming
 // file and line: no number, index 0, out of order, not finite.
 template <class T>
-Dataset<T> read_libsvm(const std::filesystem::path& file, std::size_t features = 0);
-
-// The same samples in a space of more features.
+Contents scan_libsvm(const std::filesystem::path& file, std::size_t features, const Wanted& wanted,
+                     const Take<T>& take);
 template <class T>
-Dataset<T> widened(const Dataset<T>& data, std::size_t features);
+Dataset<T> read_libsvm(const std::filesystem::path& file, std::size_t features = 0);
 
 }  // namespace ticopd

@@ -17,24 +17,20 @@ struct Moments {
 };
 
 template <class T>
-Moments moments(const Dataset<T>& data) {
-  const std::size_t d = data.features();
-  const auto m = static_cast<double>(data.samples());
+Moments moments(std::size_t samples, std::size_t d, const EachSample<T>& each) {
+  const auto m = static_cast<double>(samples);
   Moments found{std::vector<double>(d), std::vector<double>(d)};
-  std::vector<T> row(d);
-  for (std::size_t s = 0; s < data.samples(); ++s) {
-    data.read(s, 1, row.data());
+  each([&](std::span<const T> row) {
     for (std::size_t k = 0; k < d; ++k) found.mean[k] += static_cast<double>(row[k]);
-  }
+  });
   for (double& v : found.mean) v /= m;
   // A second pass: the sum of squares less the squared sum would cancel.
-  for (std::size_t s = 0; s < data.samples(); ++s) {
-    data.read(s, 1, row.data());
+  each([&](std::span<const T> row) {
     for (std::size_t k = 0; k < d; ++k) {
       const double off = static_cast<double>(row[k]) - found.mean[k];
       found.deviation[k] += off * off;
     }
-  }
+  });
   for (std::size_t k = 0; k < d; ++k) {
     const double v = std::sqrt(found.deviation[k] / m);
     // What a constant leaves is rounding of its mean, not a spread to divide by.
@@ -60,19 +56,32 @@ Dataset<T> applied(const Dataset<T>& data, const Moments& by) {
 
 template <class T>
 void normalize(TrainTest<T>& data) {
-  const std::size_t samples = data.train.samples() + data.test.samples();
+  normalize<T>(data, data.train.samples(), [&](const std::function<void(std::span<const T>)>& use) {
+    std::vector<T> row(data.train.features());
+    for (std::size_t s = 0; s < data.train.samples(); ++s) {
+      data.train.read(s, 1, row.data());
+      use(row);
+    }
+  });
+}
+
+template <class T>
+void normalize(TrainTest<T>& data, std::size_t train_samples, const EachSample<T>& each) {
+  const std::size_t samples = train_samples + data.test.samples();
   if (samples == 0) return;
   if (data.train.features() > max_values / samples)
     throw ConfigError(
         fmt::format("problem.normalize = true: makes {} sparse samples of {} features dense, too "
                     "large; leave it false",
                     samples, data.train.features()));
-  const Moments by = moments(data.train);
+  const Moments by = moments<T>(train_samples, data.train.features(), each);
   data.train = applied(data.train, by);
   if (data.test.samples() > 0) data.test = applied(data.test, by);
 }
 
 template void normalize(TrainTest<float>&);
 template void normalize(TrainTest<double>&);
+template void normalize(TrainTest<float>&, std::size_t, const EachSample<float>&);
+template void normalize(TrainTest<double>&, std::size_t, const EachSample<double>&);
 
 }  // namespace ticopd

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <span>
+
 #include "ticopd/data/dataset.hpp"
 
 namespace ticopd {
@@ -8,5 +12,13 @@ namespace ticopd {
 // the test samples by the same numbers. A constant feature is only shifted. The result is dense.
 template <class T>
 void normalize(TrainTest<T>& data);
+
+// Passes every training sample on as a dense row, in order; called twice.
+template <class T>
+using EachSample = std::function<void(const std::function<void(std::span<const T>)>&)>;
+
+// The same over `samples` training samples of which data.train holds only some.
+template <class T>
+void normalize(TrainTest<T>& data, std::size_t samples, const EachSample<T>& each);
 
 }  // namespace ticopd

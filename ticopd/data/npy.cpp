@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -12,7 +13,6 @@
 #include <limits>
 #include <optional>
 
-#include "ticopd/data/file.hpp"
 #include "ticopd/data/number.hpp"
 #include "ticopd/data/shape.hpp"
 #include "ticopd/error.hpp"
@@ -29,7 +29,6 @@ constexpr std::string_view magic = "\x93NUMPY";
 struct Header {
   std::string descr;
   std::vector<std::size_t> shape;
-  std::size_t end = 0;  // where the values start
 };
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& why) {
@@ -68,7 +67,9 @@ std::vector<std::size_t> parse_shape(std::string_view text, const fs::path& file
   return shape;
 }
 
-Header parse_header(std::string_view bytes, const fs::path& file) {
+Header read_header(FileStream& stream, const fs::path& file) {
+  std::string bytes;
+  stream.read(bytes, 12);
   if (!bytes.starts_with(magic)) refuse(file, "not an NPY file, expected \\x93NUMPY at offset 0");
   if (bytes.size() < 12) refuse(file, "the NPY header is cut off");
   const int version = bytes[6];
@@ -78,27 +79,30 @@ Header parse_header(std::string_view bytes, const fs::path& file) {
   std::size_t length = 0;
   for (std::size_t b = width; b-- > 0;)
     length = length << 8 | static_cast<std::uint8_t>(bytes[8 + b]);
-  const std::size_t start = 8 + width;
-  if (length > bytes.size() - start) refuse(file, "the NPY header is cut off");
-  const std::string_view dictionary = bytes.substr(start, length);
+  const std::size_t end = 8 + width + length;
+  if (bytes.size() < end) stream.read(bytes, end - bytes.size());
+  if (bytes.size() < end) refuse(file, "the NPY header is cut off");
+  const std::string_view dictionary = std::string_view(bytes).substr(8 + width, length);
   const std::string_view descr = value_of(dictionary, "descr", file);
   if (!descr.starts_with('\''))
     refuse(file, "NPY records are not allowed, expected one plain type");
   if (!value_of(dictionary, "fortran_order", file).starts_with("False"))
     refuse(file, "NPY in Fortran order, expected C order (numpy.ascontiguousarray)");
   return {std::string(descr.substr(1, descr.find('\'', 1) - 1)),
-          parse_shape(value_of(dictionary, "shape", file), file), start + length};
+          parse_shape(value_of(dictionary, "shape", file), file)};
 }
 
+// `first` is the place of the first value in the whole array.
 template <class From, class V>
-void convert(std::string_view bytes, std::vector<V>& out, const fs::path& file) {
+void convert(std::string_view bytes, std::vector<V>& out, std::size_t first, const fs::path& file) {
   out.resize(bytes.size() / sizeof(From));
   for (std::size_t k = 0; k < out.size(); ++k) {
     From value;
     std::memcpy(&value, bytes.data() + k * sizeof(From), sizeof(From));
     out[k] = static_cast<V>(value);
     if constexpr (!std::is_integral_v<V>)
-      if (!std::isfinite(out[k])) refuse(file, fmt::format("item {} is not a finite number", k));
+      if (!std::isfinite(out[k]))
+        refuse(file, fmt::format("item {} is not a finite number", first + k));
   }
 }
 
@@ -109,39 +113,65 @@ constexpr std::string_view descr_of = std::is_same_v<V, float>    ? "<f4"
 
 }  // namespace
 
+NpyStream::NpyStream(const fs::path& file) : file_(file), bytes_(file) {
+  Header header = read_header(bytes_, file);
+  descr_ = std::move(header.descr);
+  shape_ = std::move(header.shape);
+  item_bytes_ = item_size(descr_, file);
+  const auto count = ticopd::items(shape_);
+  if (!count || *count > std::numeric_limits<std::size_t>::max() / item_bytes_)
+    refuse_length(bytes_.drain());
+  items_ = *count;
+  // An archive tells only at its end.
+  if (const auto left = bytes_.left(); left && *left != items_ * item_bytes_) refuse_length(*left);
+}
+
+void NpyStream::refuse_length(std::size_t bytes) const {
+  refuse(file_, fmt::format("the header promises {} values of {} bytes, {} bytes follow it",
+                            fmt::join(shape_, " x "), item_bytes_, bytes));
+}
+
+template <class V>
+void NpyStream::read(std::vector<V>& out, std::size_t count) {
+  raw_.clear();
+  if (bytes_.read(raw_, count * item_bytes_) < count * item_bytes_)
+    refuse_length(taken_ * item_bytes_ + raw_.size());
+  if (item_bytes_ == 1)
+    convert<std::uint8_t>(raw_, out, taken_, file_);
+  else if (std::is_same_v<V, std::uint8_t>)
+    refuse(file_, fmt::format("NPY type '{}', expected |u1", descr_));
+  else if (descr_ == "<f4")
+    convert<float>(raw_, out, taken_, file_);
+  else if (descr_ == "<f8")
+    convert<double>(raw_, out, taken_, file_);
+  else if (descr_ == "<i4")
+    convert<std::int32_t>(raw_, out, taken_, file_);
+  else
+    convert<std::int64_t>(raw_, out, taken_, file_);
+  taken_ += count;
+}
+
+void NpyStream::finish() {
+  if (const std::size_t more = bytes_.drain(); taken_ != items_ || more > 0)
+    refuse_length(taken_ * item_bytes_ + more);
+}
+
 template <class V>
 NpyArray<V> read_npy(const fs::path& file) {
-  const std::string bytes = read_file(file);
-  Header header = parse_header(bytes, file);
-  const std::size_t size = item_size(header.descr, file);
-  const auto count = items(header.shape);
-  const std::string_view values = std::string_view(bytes).substr(header.end);
-  if (!count || *count > std::numeric_limits<std::size_t>::max() / size ||
-      *count * size != values.size())
-    refuse(file, fmt::format("the header promises {} values of {} bytes, {} bytes follow it",
-                             fmt::join(header.shape, " x "), size, values.size()));
-  NpyArray<V> array{std::move(header.shape), {}, header.descr};
-  if (size == 1)
-    convert<std::uint8_t>(values, array.data, file);
-  else if (std::is_same_v<V, std::uint8_t>)
-    refuse(file, fmt::format("NPY type '{}', expected |u1", header.descr));
-  else if (header.descr == "<f4")
-    convert<float>(values, array.data, file);
-  else if (header.descr == "<f8")
-    convert<double>(values, array.data, file);
-  else if (header.descr == "<i4")
-    convert<std::int32_t>(values, array.data, file);
-  else
-    convert<std::int64_t>(values, array.data, file);
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  NpyStream stream(file);
+  NpyArray<V> array{stream.shape(), {}, stream.descr()};
+  std::vector<V> values;
+  for (std::size_t left = stream.items(); left > 0; left -= values.size()) {
+    stream.read(values, std::min(left, piece));
+    array.data.insert(array.data.end(), values.begin(), values.end());
+  }
+  stream.finish();
   return array;
 }
 
-std::string npy_type(const fs::path& file) {
-  return parse_header(read_file(file), file).descr;
-}
-
 template <class V>
-void write_npy(const fs::path& file, std::span<const std::size_t> shape, std::span<const V> data) {
+std::string npy_head(std::span<const std::size_t> shape) {
   std::string tuple;
   for (const std::size_t extent : shape) tuple += fmt::format("{}, ", extent);
   if (shape.size() > 1) tuple.resize(tuple.size() - 2);
@@ -153,10 +183,14 @@ void write_npy(const fs::path& file, std::span<const std::size_t> shape, std::sp
   dictionary += '\n';
   const std::array<char, 4> lead{1, 0, static_cast<char>(dictionary.size() & 0xff),
                                  static_cast<char>(dictionary.size() >> 8)};
+  return std::string(magic) + std::string(lead.data(), lead.size()) + dictionary;
+}
+
+template <class V>
+void write_npy(const fs::path& file, std::span<const std::size_t> shape, std::span<const V> data) {
+  const std::string head = npy_head<V>(shape);
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  out.write(magic.data(), static_cast<std::streamsize>(magic.size()));
-  out.write(lead.data(), lead.size());
-  out.write(dictionary.data(), static_cast<std::streamsize>(dictionary.size()));
+  out.write(head.data(), static_cast<std::streamsize>(head.size()));
   out.write(reinterpret_cast<const char*>(data.data()),
             static_cast<std::streamsize>(data.size_bytes()));
   out.flush();
@@ -164,9 +198,14 @@ void write_npy(const fs::path& file, std::span<const std::size_t> shape, std::sp
     throw DiskError(fmt::format("{}: cannot write: {}", file.string(), std::strerror(errno)));
 }
 
+template void NpyStream::read(std::vector<float>&, std::size_t);
+template void NpyStream::read(std::vector<double>&, std::size_t);
+template void NpyStream::read(std::vector<std::uint8_t>&, std::size_t);
 template NpyArray<float> read_npy(const fs::path&);
 template NpyArray<double> read_npy(const fs::path&);
 template NpyArray<std::uint8_t> read_npy(const fs::path&);
+template std::string npy_head<float>(std::span<const std::size_t>);
+template std::string npy_head<double>(std::span<const std::size_t>);
 template void write_npy(const fs::path&, std::span<const std::size_t>, std::span<const float>);
 template void write_npy(const fs::path&, std::span<const std::size_t>, std::span<const double>);
 template void write_npy(const fs::path&, std::span<const std::size_t>,

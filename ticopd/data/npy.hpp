@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "ticopd/data/stream.hpp"
+
 namespace ticopd {
 
 template <class V>
@@ -21,8 +23,36 @@ struct NpyArray {
 template <class V>
 NpyArray<V> read_npy(const std::filesystem::path& file);
 
-// The type in the file, for choosing V.
-std::string npy_type(const std::filesystem::path& file);
+// The same a piece at a time: the header first, and then the values in the order of the file.
+class NpyStream {
+ public:
+  explicit NpyStream(const std::filesystem::path& file);
+
+  const std::vector<std::size_t>& shape() const { return shape_; }
+  const std::string& descr() const { return descr_; }  // for choosing V
+  std::size_t items() const { return items_; }
+
+  // The next `count` values, in place of what `out` held.
+  template <class V>
+  void read(std::vector<V>& out, std::size_t count);
+  void finish();  // FormatError where more values follow than the header promised
+
+ private:
+  [[noreturn]] void refuse_length(std::size_t bytes) const;
+
+  std::filesystem::path file_;
+  FileStream bytes_;
+  std::string descr_;
+  std::vector<std::size_t> shape_;
+  std::size_t item_bytes_ = 0;
+  std::size_t items_ = 0;
+  std::size_t taken_ = 0;
+  std::string raw_;
+};
+
+// What stands before the values of such a file, for who writes them piece by piece.
+template <class V>
+std::string npy_head(std::span<const std::size_t> shape);
 
 // A plain write to `file` (write_atomically gives it a temporary name). V is float, double or
 // uint8_t.

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "ticopd/data/class_labels.hpp"
 #include "ticopd/data/csv.hpp"
 #include "ticopd/data/fetch.hpp"
 #include "ticopd/data/idx.hpp"
 #include "ticopd/data/libsvm.hpp"
-#include "ticopd/data/normalize.hpp"
 #include "ticopd/data/npy.hpp"
 #include "ticopd/data/synthetic.hpp"
 #include "ticopd/error.hpp"
@@ -65,81 +63,109 @@ Form parse_form(const std::string& given) {
                                 near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
 }
 
-// Reads a training file and, unless `test` is empty, a test file; then the labels become classes.
+// A training file and, unless `test` is empty, a test file of the same width.
 template <class T, class Read>
-TrainTest<T> read_files(const fs::path& file, const fs::path& test, bool regression, Read read) {
-  TrainTest<T> data;
-  data.train = read(file);
-  if (!test.empty()) {
-    data.test = read(test);
-    if (data.test.features() != data.train.features())
+SampleSource<T> file_source(const fs::path& file, const fs::path& test, bool regression,
+                            Read reading) {
+  SampleSource<T> source{reading(file), {}, {}};
+  if (!test.empty()) source.test = reading(test);
+  source.settle = [=](Contents& train, Contents& tested) {
+    if (!test.empty() && tested.features != train.features)
       throw FormatError(fmt::format("{}: {} features, the training file {} has {}", test.string(),
-                                    data.test.features(), file.string(), data.train.features()));
-  }
-  if (!regression) number_classes(data, file, test);
-  return data;
-}
-
-template <class T>
-TrainTest<T> load_libsvm(const fs::path& file, fs::path test, bool regression) {
-  const fs::path beside = file.string() + ".t";
-  if (std::error_code ignored; test.empty() && fs::exists(beside, ignored)) test = beside;
-  // The features are the most that either file has, since zeros at the end leave no trace in one.
-  std::size_t features = 0;
-  TrainTest<T> data;
-  data.train = read_libsvm<T>(file);
-  if (!test.empty()) {
-    data.test = read_libsvm<T>(test, data.train.features());
-    features = data.test.features();
-  }
-  data.train = widened(data.train, features);
-  if (!regression) number_classes(data, file, test);
-  return data;
-}
-
-template <class T>
-Dataset<T> read_npy_pair(const fs::path& x_file, const fs::path& y_file) {
-  auto y = read_npy<double>(y_file);
-  const auto pack = [&](auto x) {
-    if (x.shape.size() != 2 || x.data.empty())
-      throw FormatError(fmt::format("{}: shape ({}), expected samples x features", x_file.string(),
-                                    fmt::join(x.shape, ", ")));
-    if (y.shape.size() != 1 || y.shape[0] != x.shape[0])
-      throw FormatError(fmt::format("{}: shape ({}), expected ({}), one for each row of {}",
-                                    y_file.string(), fmt::join(y.shape, ", "), x.shape[0],
-                                    x_file.string()));
-    return Dataset<T>(x.shape[0], x.shape[1], std::move(x.data), std::move(y.data));
+                                    tested.features, file.string(), train.features));
+    return regression ? 0 : number_classes(train.labels, file, tested.labels, test);
   };
-  // Bytes stay bytes and are read as pixels, u8 / 255.
-  if (npy_type(x_file) == "|u1") return pack(read_npy<std::uint8_t>(x_file));
-  return pack(read_npy<T>(x_file));
+  return source;
 }
 
 template <class T>
-TrainTest<T> load_npy(const fs::path& folder, bool regression) {
-  std::error_code ignored;
-  const fs::path test =
-      fs::exists(folder / "X_test.npy", ignored) ? folder / "X_test.npy" : fs::path();
-  return read_files<T>(folder / "X.npy", test, regression, [&](const fs::path& x_file) {
-    return read_npy_pair<T>(x_file,
-                            folder / (x_file.filename() == "X.npy" ? "y.npy" : "y_test.npy"));
+SampleSource<T> csv_source(const fs::path& file, const fs::path& test, bool regression) {
+  return file_source<T>(file, test, regression, [](const fs::path& f) -> Reading<T> {
+    return [f](const Wanted& wanted, const Take<T>& take) { return scan_csv(f, 0, wanted, take); };
   });
 }
 
 template <class T>
-TrainTest<T> dispatch(const Form& form, const DataOptions& o) {
+SampleSource<T> libsvm_source(const fs::path& file, fs::path test, bool regression) {
+  const fs::path beside = file.string() + ".t";
+  if (std::error_code ignored; test.empty() && fs::exists(beside, ignored)) test = beside;
+  const auto reading = [](const fs::path& f, std::size_t features) -> Reading<T> {
+    return [=](const Wanted& wanted, const Take<T>& take) {
+      return scan_libsvm(f, features, wanted, take);
+    };
+  };
+  SampleSource<T> source{reading(file, 0), {}, {}};
+  if (!test.empty()) source.test = reading(test, 1);  // it may be all zeros, its training file not
+  source.settle = [=](Contents& train, Contents& tested) {
+    // The most that either file has, since zeros at the end leave no trace in one.
+    const std::size_t features = std::max(train.features, tested.features);
+    train.features = features;
+    if (!test.empty()) tested.features = features;
+    return regression ? 0 : number_classes(train.labels, file, tested.labels, test);
+  };
+  return source;
+}
+
+// The rows of a matrix, or what else lies behind one another in an array.
+template <class V, class T>
+void scan_rows(NpyStream& x, std::size_t rows, const Wanted& wanted, const Take<T>& take) {
+  std::vector<V> row;
+  const std::size_t width = x.items() / rows;
+  for (std::size_t s = 0; s < rows; ++s) {
+    x.read(row, width);
+    if (wanted(s)) take(std::span<const V>(row));
+  }
+  x.finish();
+}
+
+template <class T>
+Contents scan_npy_pair(const fs::path& x_file, const fs::path& y_file, const Wanted& wanted,
+                       const Take<T>& take) {
+  auto y = read_npy<double>(y_file);
+  NpyStream x(x_file);
+  if (x.shape().size() != 2 || x.items() == 0)
+    throw FormatError(fmt::format("{}: shape ({}), expected samples x features", x_file.string(),
+                                  fmt::join(x.shape(), ", ")));
+  if (y.shape.size() != 1 || y.shape[0] != x.shape()[0])
+    throw FormatError(fmt::format("{}: shape ({}), expected ({}), one for each row of {}",
+                                  y_file.string(), fmt::join(y.shape, ", "), x.shape()[0],
+                                  x_file.string()));
+  Contents found{std::move(y.data), x.shape()[1]};
+  if (wanted.nothing()) return found;
+  // Bytes stay bytes and are read as pixels, u8 / 255.
+  if (x.descr() == "|u1")
+    scan_rows<std::uint8_t>(x, x.shape()[0], wanted, take);
+  else
+    scan_rows<T>(x, x.shape()[0], wanted, take);
+  return found;
+}
+
+template <class T>
+SampleSource<T> npy_source(const fs::path& folder, bool regression) {
+  std::error_code ignored;
+  const fs::path test =
+      fs::exists(folder / "X_test.npy", ignored) ? folder / "X_test.npy" : fs::path();
+  return file_source<T>(
+      folder / "X.npy", test, regression, [&](const fs::path& x_file) -> Reading<T> {
+        const fs::path y_file = folder / (x_file.filename() == "X.npy" ? "y.npy" : "y_test.npy");
+        return [=](const Wanted& wanted, const Take<T>& take) {
+          return scan_npy_pair(x_file, y_file, wanted, take);
+        };
+      });
+}
+
+template <class T>
+SampleSource<T> open(const Form& form, const DataOptions& o) {
   const fs::path place = o.base / form.place;  // an absolute place replaces the base
   const fs::path test = o.test.empty() ? fs::path() : o.base / o.test;
-  if (form.kind == "mnist") return read_idx_folder<T>(fetch_mnist(o.offline, o.say));
-  if (form.kind == "idx") return read_idx_folder<T>(place);
-  if (form.kind == "libsvm") return load_libsvm<T>(place, test, o.regression);
-  if (form.kind == "csv")
-    return read_files<T>(place, test, o.regression,
-                         [](const fs::path& f) { return read_csv<T>(f); });
-  if (form.kind == "npy") return load_npy<T>(place, o.regression);
-  if (form.kind == "digits") return digits<T>(o.samples, o.seed);
-  return o.regression ? synthetic_regression<T>(o.samples, o.features, o.seed)
-                      : synthetic_classes<T>(o.samples, o.features, o.classes, o.seed);
+  if (form.kind == "mnist") return idx_source<T>(fetch_mnist(o.offline, o.say));
+  if (form.kind == "idx") return idx_source<T>(place);
+  if (form.kind == "libsvm") return libsvm_source<T>(place, test, o.regression);
+  if (form.kind == "csv") return csv_source<T>(place, test, o.regression);
+  if (form.kind == "npy") return npy_source<T>(place, o.regression);
+  if (form.kind == "digits") return digits_source<T>(o.samples, o.seed);
+  return o.regression ? synthetic_regression_source<T>(o.samples, o.features, o.seed)
+                      : synthetic_classes_source<T>(o.samples, o.features, o.classes, o.seed);
 }
 
 }  // namespace
@@ -149,41 +175,59 @@ std::span<const DataInfo> data_table() {
 }
 
 template <class T>
-TrainTest<T> load(const DataOptions& options) {
+TrainTest<T> load(const DataOptions& options, const Choose& choose) {
   const Form form = parse_form(options.data);
   if (!options.test.empty() && form.kind != "libsvm" && form.kind != "csv")
     throw ConfigError(fmt::format(
         "problem.test = \"{}\": allowed with libsvm:FILE and csv:FILE, problem.data is \"{}\"",
         options.test, options.data));
-  TrainTest<T> data = dispatch<T>(form, options);
+  SampleSource<T> source = open<T>(form, options);
+  if (options.regression)
+    source.settle = [settle = source.settle](Contents& train, Contents& test) {
+      settle(train, test);
+      return 0;
+    };
+  TrainTest<T> data = gather(source, {options.max_samples, options.normalize, choose});
   data.name = options.data;
-  if (options.regression) data.classes = 0;
-  if (options.max_samples > 0 && options.max_samples < data.train.samples()) {
-    std::vector<std::uint32_t> first(options.max_samples);
-    std::iota(first.begin(), first.end(), 0u);
-    data.train = data.train.select(first);
-  }
-  if (options.normalize) normalize(data);
   return data;
 }
 
 template <class T>
-StackedRegression<T> load_stacked(const fs::path& folder) {
-  auto a = read_npy<T>(folder / "A.npy");
-  auto b = read_npy<T>(folder / "b.npy");
-  if (a.shape.size() != 3 || a.data.empty())
+StackedRegression<T> load_stacked(const fs::path& folder,
+                                  const std::function<Stretch(std::size_t, std::size_t)>& choose) {
+  NpyStream a(folder / "A.npy");
+  NpyStream b(folder / "b.npy");
+  const auto& shape = a.shape();
+  if (shape.size() != 3 || a.items() == 0)
     throw FormatError(fmt::format("{}: shape ({}), expected agents x samples x features",
-                                  (folder / "A.npy").string(), fmt::join(a.shape, ", ")));
-  if (b.shape.size() != 2 || b.shape[0] != a.shape[0] || b.shape[1] != a.shape[1])
+                                  (folder / "A.npy").string(), fmt::join(shape, ", ")));
+  if (b.shape().size() != 2 || b.shape()[0] != shape[0] || b.shape()[1] != shape[1])
     throw FormatError(fmt::format("{}: shape ({}), expected ({}, {}) as A.npy has it",
-                                  (folder / "b.npy").string(), fmt::join(b.shape, ", "), a.shape[0],
-                                  a.shape[1]));
-  return {a.shape[0], a.shape[1], a.shape[2], std::move(a.data), std::move(b.data)};
+                                  (folder / "b.npy").string(), fmt::join(b.shape(), ", "), shape[0],
+                                  shape[1]));
+  StackedRegression<T> stack{shape[0], shape[1], shape[2], {0, shape[0]}, {}, {}};
+  if (choose) stack.held = choose(stack.agents, stack.samples);
+  const auto read_into = [&](NpyStream& array, std::vector<T>& out) {
+    std::vector<T> row;  // of one sample
+    const std::size_t rows = stack.agents * stack.samples, width = array.items() / rows;
+    for (std::size_t s = 0; s < rows; ++s) {
+      array.read(row, width);
+      const std::size_t agent = s / stack.samples;
+      if (agent >= stack.held.first && agent < stack.held.first + stack.held.count)
+        out.insert(out.end(), row.begin(), row.end());
+    }
+    array.finish();
+  };
+  read_into(a, stack.a);
+  read_into(b, stack.b);
+  return stack;
 }
 
-template TrainTest<float> load(const DataOptions&);
-template TrainTest<double> load(const DataOptions&);
-template StackedRegression<float> load_stacked(const fs::path&);
-template StackedRegression<double> load_stacked(const fs::path&);
+template TrainTest<float> load(const DataOptions&, const Choose&);
+template TrainTest<double> load(const DataOptions&, const Choose&);
+template StackedRegression<float> load_stacked(
+    const fs::path&, const std::function<Stretch(std::size_t, std::size_t)>&);
+template StackedRegression<double> load_stacked(
+    const fs::path&, const std::function<Stretch(std::size_t, std::size_t)>&);
 
 }  // namespace ticopd

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ticopd/data/dataset.hpp"
+#include "ticopd/data/reading.hpp"
 
 namespace ticopd {
 
@@ -39,8 +39,16 @@ std::span<const DataInfo> data_table();
 // UnavailableError where MNIST cannot be had.
 // Labels of libsvm, csv and npy files must be whole numbers unless `regression`; the values found
 // in the training file become classes 0, 1, ... in ascending order.
+// With `choose`, `train` holds the chosen samples in the order given and no others were ever held:
+// it is load(options).train.select(choose(labels, classes)) bit for bit.
 template <class T>
-TrainTest<T> load(const DataOptions& options);
+TrainTest<T> load(const DataOptions& options, const Choose& choose = {});
+
+// Agents first ... first + count - 1.
+struct Stretch {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
 
 // Least squares given agent by agent: f_i(x) = ||A_i x - b_i||^2 / (2 samples).
 template <class T>
@@ -48,12 +56,16 @@ struct StackedRegression {
   std::size_t agents = 0;
   std::size_t samples = 0;
   std::size_t features = 0;
-  std::vector<T> a;  // agents x samples x features
-  std::vector<T> b;  // agents x samples
+  Stretch held = {};  // the agents that a and b are of
+  std::vector<T> a;   // held x samples x features
+  std::vector<T> b;   // held x samples
 };
 
-// A.npy and b.npy of the folder.
+// A.npy and b.npy of the folder; `choose` names the agents to hold by the number of agents and the
+// samples of each, empty: all.
 template <class T>
-StackedRegression<T> load_stacked(const std::filesystem::path& folder);
+StackedRegression<T> load_stacked(
+    const std::filesystem::path& folder,
+    const std::function<Stretch(std::size_t agents, std::size_t samples)>& choose = {});
 
 }  // namespace ticopd

@@ -122,14 +122,20 @@ void check_classes(const ObjectiveInfo& info, int classes) {
     throw ConfigError(given + "at least 2 classes, " + there);
 }
 
+struct Width {
+  std::size_t features;
+  int agent;  // who has them
+};
+
 // Labels become indices further down, so none may slip through.
 template <class T>
-void check_labels(const Dataset<T>& data, const std::string& what, std::size_t features,
+void check_labels(const Dataset<T>& data, const std::string& what, Width expected,
                   const ObjectiveInfo& info, int classes) {
   if (data.samples() == 0) return;
-  if (data.features() != features)
+  if (data.features() != expected.features)
     throw ConfigError("problem.data: " + what + " has " + std::to_string(data.features()) +
-                      " features, agent 0 has " + std::to_string(features));
+                      " features, agent " + std::to_string(expected.agent) + " has " +
+                      std::to_string(expected.features));
   if (data.labels().size() != data.samples())
     throw ConfigError("problem.data: " + what + " has " + std::to_string(data.samples()) +
                       " samples and " + std::to_string(data.labels().size()) + " labels");
@@ -158,9 +164,8 @@ std::span<const ObjectiveInfo> objective_table() {
 }
 
 template <class T>
-std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options,
-                                             std::vector<Dataset<T>> shards, Dataset<T> test,
-                                             int classes) {
+std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Shards<T> shards,
+                                             Dataset<T> test, int classes) {
   const Entry<T>& entry = entry_of<T>(options.objective);
   check_weight("problem.l2", options.l2);
   check_weight("problem.l2r", options.l2r);
@@ -169,14 +174,16 @@ std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options,
       options.l2, word_of("problem.weighting", options.weighting, "agent", "sample") == "sample",
       word_of("problem.init", init, "torch", "zero") == "zero"};
   check_classes(entry.info, classes);
-  if (shards.empty()) throw ConfigError("problem.data: there is no agent to give it to");
+  if (shards.hosted.empty()) throw ConfigError("problem.data: there is no agent to give it to");
 
-  const std::size_t features = shards.front().features();
+  const std::size_t features = shards.hosted.front().features();
   if (features == 0) throw ConfigError("problem.data has no features");
-  for (std::size_t i = 0; i < shards.size(); ++i)
-    check_labels(shards[i], "agent " + std::to_string(i), features, entry.info, classes);
+  for (std::size_t i = 0; i < shards.hosted.size(); ++i)
+    check_labels(shards.hosted[i],
+                 "agent " + std::to_string(static_cast<std::size_t>(shards.first) + i),
+                 {features, shards.first}, entry.info, classes);
   if (entry.info.labels != Labels::targets)
-    check_labels(test, "the test set", features, entry.info, classes);
+    check_labels(test, "the test set", {features, shards.first}, entry.info, classes);
 
   Made<T> model = entry.make(options, {features, static_cast<std::size_t>(classes)});
   if (model->dimension() > most_parameters)
@@ -186,11 +193,9 @@ std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options,
                                               sample_options);
 }
 
-template std::unique_ptr<Objective<float>> make_objective(const ObjectiveOptions&,
-                                                          std::vector<Dataset<float>>,
+template std::unique_ptr<Objective<float>> make_objective(const ObjectiveOptions&, Shards<float>,
                                                           Dataset<float>, int);
-template std::unique_ptr<Objective<double>> make_objective(const ObjectiveOptions&,
-                                                           std::vector<Dataset<double>>,
+template std::unique_ptr<Objective<double>> make_objective(const ObjectiveOptions&, Shards<double>,
                                                            Dataset<double>, int);
 
 }  // namespace ticopd

@@ -4,10 +4,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ticopd/data/dataset.hpp"
 #include "ticopd/objectives/objective.hpp"
+#include "ticopd/objectives/shards.hpp"
 
 namespace ticopd {
 
@@ -36,18 +38,26 @@ struct ObjectiveInfo {
 // All there are, for `ticopd list objectives` and for messages.
 std::span<const ObjectiveInfo> objective_table();
 
-// f over the given samples, one shard for each agent. `classes` is 0 where labels are targets of a
-// regression. ConfigError names the key of [problem] that cannot be.
+// f over the given samples. `classes` is 0 where labels are targets of a regression. ConfigError
+// names the key of [problem] that cannot be.
+template <class T>
+std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Shards<T> shards,
+                                             Dataset<T> test, int classes);
+
+// The same with one shard for each agent, all in this process.
 template <class T>
 std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options,
                                              std::vector<Dataset<T>> shards, Dataset<T> test,
-                                             int classes);
+                                             int classes) {
+  return make_objective<T>(options, Shards<T>::of_all_agents(std::move(shards)), std::move(test),
+                           classes);
+}
 
 extern template std::unique_ptr<Objective<float>> make_objective(const ObjectiveOptions&,
-                                                                 std::vector<Dataset<float>>,
-                                                                 Dataset<float>, int);
+                                                                 Shards<float>, Dataset<float>,
+                                                                 int);
 extern template std::unique_ptr<Objective<double>> make_objective(const ObjectiveOptions&,
-                                                                  std::vector<Dataset<double>>,
-                                                                  Dataset<double>, int);
+                                                                  Shards<double>, Dataset<double>,
+                                                                  int);
 
 }  // namespace ticopd

@@ -27,21 +27,32 @@ std::size_t block_begin(std::size_t samples, std::size_t block) {
 }  // namespace
 
 template <class T>
-SampleObjective<T>::SampleObjective(std::unique_ptr<Model<T>> model, std::vector<Dataset<T>> shards,
+SampleObjective<T>::SampleObjective(std::unique_ptr<Model<T>> model, Shards<T> shards,
                                     Dataset<T> test, SampleOptions options)
     : model_(std::move(model)),
+      first_(shards.first),
+      sizes_(std::move(shards.sizes)),
       options_(options),
       dimension_(model_->dimension()),
       weights_(model_->parts().front().size()) {
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    if (shards[i].samples() == 0)
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    if (sizes_[i] == 0)
       throw ConfigError("problem.partition leaves agent " + std::to_string(i) +
                         " without samples: take fewer agents or another partition");
-    all_samples_ += shards[i].samples();
-    shards_.push_back(make_shard(std::exchange(shards[i], {}), Sweeps::gradients));
+    all_samples_ += sizes_[i];
   }
+  for (Dataset<T>& data : shards.hosted)
+    shards_.push_back(make_shard(std::exchange(data, {}), Sweeps::gradients));
   if (model_->classifies() && test.samples() > 0)
     test_ = make_shard(std::exchange(test, {}), Sweeps::values);
+}
+
+template <class T>
+auto SampleObjective<T>::shard(int agent) const -> const Shard& {
+  const auto place = static_cast<std::size_t>(agent - first_);  // huge where agent < first_
+  if (place >= shards_.size())
+    throw std::logic_error("agent " + std::to_string(agent) + " is not hosted by this process");
+  return shards_[place];
 }
 
 template <class T>
@@ -79,7 +90,7 @@ double SampleObjective<T>::evaluate(int agent, std::size_t block, const Batch& b
   if (summed == 0) throw std::invalid_argument("a mini-batch without samples");
   double weight = 1.0;
   if (options_.weight_by_sample)
-    weight = static_cast<double>(shards_.size()) * static_cast<double>(samples(agent)) /
+    weight = static_cast<double>(sizes_.size()) * static_cast<double>(samples(agent)) /
              static_cast<double>(all_samples_);
   const T scale = static_cast<T>(weight / static_cast<double>(summed));
   T* gradient = g.empty() ? nullptr : g.data();

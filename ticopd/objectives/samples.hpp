@@ -7,6 +7,7 @@
 #include "ticopd/kernels/features.hpp"
 #include "ticopd/objectives/model.hpp"
 #include "ticopd/objectives/objective.hpp"
+#include "ticopd/objectives/shards.hpp"
 
 namespace ticopd {
 
@@ -25,20 +26,22 @@ struct SampleOptions {
 template <class T>
 class SampleObjective : public Objective<T> {
  public:
-  SampleObjective(std::unique_ptr<Model<T>> model, std::vector<Dataset<T>> shards, Dataset<T> test,
+  // An agent without samples is a ConfigError, hosted or not.
+  SampleObjective(std::unique_ptr<Model<T>> model, Shards<T> shards, Dataset<T> test,
                   SampleOptions options);
 
-  int agents() const override { return static_cast<int>(shards_.size()); }
+  int agents() const override { return static_cast<int>(sizes_.size()); }
   std::size_t dimension() const override { return dimension_; }
   double value(int agent, std::span<const T> x) const override;
   void gradient(int agent, std::span<const T> x, std::span<T> g) const override;
   void start(std::uint64_t seed, std::span<T> x) const override;
 
   std::size_t blocks(int agent, const Batch& batch) const override;
+  // As value and gradient: std::logic_error for an agent that is not hosted.
   double evaluate(int agent, std::size_t block, const Batch& batch, std::span<const T> x,
                   std::span<T> g) const override;
 
-  std::size_t samples(int agent) const override { return shard(agent).labels.size(); }
+  std::size_t samples(int agent) const override { return sizes_[static_cast<std::size_t>(agent)]; }
   std::size_t test_samples() const override;
   std::size_t test_blocks() const override;
   std::size_t correct(std::size_t block, std::span<const T> x) const override;
@@ -53,7 +56,7 @@ class SampleObjective : public Objective<T> {
     std::vector<std::uint32_t> position;  // of each sample; empty: where it was given
   };
 
-  const Shard& shard(int agent) const { return shards_[static_cast<std::size_t>(agent)]; }
+  const Shard& shard(int agent) const;
   Shard make_shard(Dataset<T> data, Sweeps sweeps) const;
   double sum_block(const Shard& mine, std::size_t block, std::span<const T> x, T* g, T scale) const;
   double sum_batch(const Shard& mine, const Batch& batch, std::span<const T> x, T* g,
@@ -61,7 +64,9 @@ class SampleObjective : public Objective<T> {
   double sampleless_terms(std::span<const T> x, T* g) const;
 
   std::unique_ptr<Model<T>> model_;
-  std::vector<Shard> shards_;
+  int first_;                  // the first hosted agent
+  std::vector<Shard> shards_;  // of the hosted agents
+  std::vector<std::size_t> sizes_;
   Shard test_;
   SampleOptions options_;
   std::size_t dimension_;

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ticopd/data/dataset.hpp"
+
+namespace ticopd {
+
+// A set of samples may be larger than the memory of a process that needs a few of them. So a reader
+// holds none: it goes through its file (or makes its numbers) from the first sample to the last and
+// passes those that are wanted on. What is not wanted is checked all the same, so that a bad file
+// is refused by every process that shares a run, with the same words.
+
+// Which samples to pass on.
+class Wanted {
+ public:
+  static Wanted first(std::size_t count) { return Wanted(count, {}); }
+  static Wanted all() { return first(std::numeric_limits<std::size_t>::max()); }
+  static Wanted none() { return first(0); }  // the labels alone: large files may stay closed
+  static Wanted only(std::vector<std::uint32_t> ascending) {
+    return Wanted(0, std::move(ascending));
+  }
+
+  bool nothing() const { return first_ == 0 && list_.empty(); }
+  bool operator()(std::size_t sample) const;
+
+ private:
+  Wanted(std::size_t first, std::vector<std::uint32_t> list)
+      : first_(first), list_(std::move(list)) {}
+
+  std::size_t first_;
+  std::vector<std::uint32_t> list_;
+};
+
+// What a reader found, wanted or not.
+struct Contents {
+  std::vector<double> labels;  // of all samples
+  std::size_t features = 0;
+};
+
+// Gets the wanted samples in ascending order; each is gone when the call returns.
+template <class T>
+using Take = std::function<void(const Sample<T>&)>;
+
+// Reads a set, anew at each call.
+template <class T>
+using Reading = std::function<Contents(const Wanted&, const Take<T>&)>;
+
+// What problem.data stands for.
+template <class T>
+struct SampleSource {
+  Reading<T> train;
+  Reading<T> test = {};  // empty: there are no test samples
+  // Makes the two sets fit each other, or throws FormatError where they cannot: the number of
+  // features, and labels as class numbers. Returns the number of classes, 0 for targets.
+  std::function<int(Contents& train, Contents& test)> settle;
+};
+
+// Picks samples by the labels of all training samples and the number of classes: their places, in
+// the order that is asked for. A sample may be picked more than once.
+using Choose = std::function<std::vector<std::uint32_t>(std::span<const double>, int)>;
+
+struct GatherOptions {
+  std::size_t max_samples = 0;  // the first so many training samples are all there are; 0: no limit
+  bool normalize = false;
+  Choose choose = {};  // empty: all
+};
+
+// Reads the test set whole, and of the training set what is chosen, as if all of it had been read
+// and then selected from. The features of the others are never held, at the price of reading the
+// training set again for each thing that must be known first: the labels, and with `normalize` the
+// mean and the spread.
+template <class T>
+TrainTest<T> gather(const SampleSource<T>& source, const GatherOptions& options = {});
+
+// All samples of one set.
+template <class T>
+Dataset<T> whole(const Reading<T>& reading);
+
+}  // namespace ticopd
