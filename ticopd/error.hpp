@@ -53,6 +53,28 @@ struct Diverged : Error {
   explicit Diverged(const std::string& what) : Error(76, what) {}
 };
 
+// An error that another process had: of the same kind here, so that all end with one code.
+[[noreturn]] inline void throw_as(int exit_code, const std::string& what) {
+  switch (exit_code) {
+    case 64:
+      throw UsageError(what);
+    case 65:
+      throw FormatError(what);
+    case 69:
+      throw UnavailableError(what);
+    case 74:
+      throw DiskError(what);
+    case 75:
+      throw Interrupted(what);
+    case 76:
+      throw Diverged(what);
+    case 78:
+      throw ConfigError(what);
+    default:
+      throw Error(exit_code, what);
+  }
+}
+
 // The allowed word nearest to `given` (edit distance), or "" where none is near enough to be meant.
 std::string_view nearest(std::string_view given, std::span<const std::string_view> allowed);
 

@@ -22,16 +22,19 @@ class Tampering final : public Transport {
       : over_(over), agent_(agent), round_(round), damage_(std::move(damage)) {}
   int rank() const override { return over_.rank(); }
   int size() const override { return over_.size(); }
-  void send(int to, std::uint32_t channel, Bytes frame) override {
+  void abandon(int exit_code, const std::string& why) override { over_.abandon(exit_code, why); }
+
+ protected:
+  void do_send(int to, std::uint32_t channel, Bytes frame) override {
     over_.send(to, channel, std::move(frame));
   }
-  Bytes receive(int from, std::uint32_t channel) override {
+  Arrival do_receive(int from, std::uint32_t channel, std::size_t) override {
     Bytes frame = over_.receive(from, channel);
     FrameHeader header;
     std::span<const std::byte> body;
     const bool meant = parse_frame(frame, header, body) && header.round == round_ &&
                        header.agent == static_cast<std::uint32_t>(agent_);
-    return meant && rank() == 0 ? damage_(std::move(frame)) : frame;
+    return {meant && rank() == 0 ? damage_(std::move(frame)) : frame, 0.0};
   }
 
  private:

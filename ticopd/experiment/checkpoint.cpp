@@ -2,15 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/shared_file.hpp"
 #include "ticopd/transport/collective.hpp"
 #include "ticopd/transport/frame.hpp"
 
@@ -19,53 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-// A file descriptor that says which file and why when the disk refuses.
-class File {
- public:
-  File(const fs::path& path, int flags)
-      : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
-    if (fd_ < 0) fail("cannot be opened");
-  }
-  ~File() { ::close(fd_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t n = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) fail("cannot be written");
-      offset += static_cast<std::uint64_t>(n);
-      bytes = bytes.subspan(static_cast<std::size_t>(n));
-    }
-  }
-  void read_at(std::uint64_t offset, std::span<std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t n = ::pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail("cannot be read");
-      if (n == 0) throw FormatError(path_.string() + ": ends too early");
-      offset += static_cast<std::uint64_t>(n);
-      bytes = bytes.subspan(static_cast<std::size_t>(n));
-    }
-  }
-  std::uint64_t size() {
-    struct stat s {};
-    if (::fstat(fd_, &s) != 0) fail("cannot be read");
-    return static_cast<std::uint64_t>(s.st_size);
-  }
-  void flush() {
-    if (::fsync(fd_) != 0) fail("cannot be written to the disk");
-  }
-
- private:
-  [[noreturn]] void fail(const char* what) const {
-    throw DiskError(path_.string() + ": " + what + ": " + std::strerror(errno));
-  }
-  fs::path path_;
-  int fd_;
-};
 
 // The tensors of a run, in the order of its visit; a mirror is its surrogate rows.
 template <class T>
@@ -150,7 +99,6 @@ void save_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run,
   run.complete();
   Tensors<T> tensors;
   run.visit(tensors);
-  Transport& transport = net.surroundings().transport;
   const std::uint64_t row_bytes = net.surroundings().objective.dimension() * sizeof(T);
   const std::uint64_t tensor_bytes = row_bytes * static_cast<std::uint64_t>(net.plan().agents());
   json header{{"__metadata__", notes}};
@@ -168,31 +116,15 @@ void save_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run,
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const std::uint64_t length = text.size(), data = sizeof length + length;
 
-  const fs::path temporary = path.string() + ".tmp";
-  if (transport.rank() == 0) {
-    File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    file.write_at(0, std::as_bytes(std::span(&length, 1)));
-    file.write_at(sizeof length, std::as_bytes(std::span(text)));
+  std::vector<FilePiece> mine;
+  const std::uint64_t first = static_cast<std::uint64_t>(net.plan().first()) * row_bytes;
+  for (std::size_t i = 0; i < tensors.all.size(); ++i) {
+    const std::span<const T> rows(tensors.all[i].rows->data(),
+                                  net.plan().rows() * tensors.all[i].rows->cols());
+    mine.push_back({data + i * tensor_bytes + first, std::as_bytes(rows)});
   }
-  barrier(transport, channel_checkpoint);
-  {
-    File file(temporary, O_WRONLY);
-    const std::uint64_t first = static_cast<std::uint64_t>(net.plan().first()) * row_bytes;
-    for (std::size_t i = 0; i < tensors.all.size(); ++i) {
-      const std::span<const T> rows(tensors.all[i].rows->data(),
-                                    net.plan().rows() * tensors.all[i].rows->cols());
-      file.write_at(data + i * tensor_bytes + first, std::as_bytes(rows));
-    }
-    file.flush();
-  }
-  barrier(transport, channel_checkpoint);
-  if (transport.rank() == 0) {
-    std::error_code error;
-    fs::rename(temporary, path, error);
-    if (error) throw DiskError(path.string() + ": cannot be renamed: " + error.message());
-    File(path.parent_path().empty() ? fs::path(".") : path.parent_path(), O_RDONLY).flush();
-  }
-  barrier(transport, channel_checkpoint);
+  text.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
+  write_together(net.surroundings().transport, path, std::as_bytes(std::span(text)), mine);
 }
 
 CheckpointNotes read_checkpoint_notes(const fs::path& path) {

@@ -40,7 +40,7 @@ void RunFolder::create() const {
   for (const auto& entry : fs::directory_iterator(path_, error)) {
     const std::string name = entry.path().filename().string();
     for (const char* ours :
-         {".metrics.csv.", ".run.json.", ".final.npy.", "checkpoint.safetensors."})
+         {".metrics.csv.", ".run.json.", ".final.npy.", "final.npy.", "checkpoint.safetensors."})
       if (name.starts_with(ours) && name.ends_with(".tmp")) fs::remove(entry.path(), error);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -52,21 +53,52 @@ double sum(std::span<const double> values) {
 }
 
 // sum_i rows_i over all agents of all ranks, in agent order: the partial sum goes from rank to
-// rank.
+// rank, in pieces, so that a rank adds to one while the next rank adds to the one before. The last
+// rank has it in the end; the others get an empty vector.
+template <class T>
+std::vector<double> sum_to_last(CpuNetwork<T>& net, const Field<T>& rows) {
+  constexpr std::size_t piece = 8192;
+  Transport& t = net.surroundings().transport;
+  const bool last = t.rank() == t.size() - 1;
+  std::vector<double> total(last ? rows.cols() : 0);
+  for (std::size_t first = 0; first < rows.cols(); first += piece) {
+    std::vector<double> sum(std::min(piece, rows.cols() - first), 0.0);
+    if (t.rank() > 0)
+      sum = from_bytes<double>(
+          t.receive(t.rank() - 1, channel_metrics, sum.size() * sizeof(double)), sum.size());
+    for (std::size_t i = 0; i < net.plan().rows(); ++i) {
+      const T* row = rows.row(i).data() + first;
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(row[k]);
+    }
+    if (last)
+      std::copy(sum.begin(), sum.end(), total.begin() + static_cast<std::ptrdiff_t>(first));
+    else
+      t.send(t.rank() + 1, channel_metrics, to_bytes<double>(sum));
+  }
+  return total;
+}
+
+// The same on every rank.
 template <class T>
 std::vector<double> sum_over_agents(CpuNetwork<T>& net, const Field<T>& rows) {
   Transport& t = net.surroundings().transport;
-  std::vector<double> total(rows.cols(), 0.0);
-  if (t.rank() > 0) total = from_bytes<double>(t.receive(t.rank() - 1, channel_metrics));
-  for (std::size_t i = 0; i < net.plan().rows(); ++i) {
-    const T* row = rows.row(i).data();
-    for (std::size_t k = 0; k < total.size(); ++k) total[k] += static_cast<double>(row[k]);
-  }
-  const int last = t.size() - 1;
-  if (t.rank() < last) t.send(t.rank() + 1, channel_metrics, to_bytes<double>(total));
-  if (t.size() > 1)
-    total = from_bytes<double>(broadcast(t, channel_metrics, last, to_bytes<double>(total)));
-  return total;
+  std::vector<double> total = sum_to_last(net, rows);
+  if (t.size() == 1) return total;
+  return from_bytes<double>(broadcast(t, channel_metrics, t.size() - 1, to_bytes<double>(total)),
+                            rows.cols());
+}
+
+// Of the sum, divided by n: all that is needed of a gradient.
+template <class T>
+double squared_norm_of_mean(CpuNetwork<T>& net, const Field<T>& rows, double n) {
+  Transport& t = net.surroundings().transport;
+  std::vector<double> mean = sum_to_last(net, rows);
+  for (double& v : mean) v /= n;
+  const double mine = sum_of_squares<double>(mean);
+  if (t.size() == 1) return mine;
+  const Bytes told =
+      broadcast(t, channel_metrics, t.size() - 1, to_bytes<double>(std::span(&mine, 1)));
+  return from_bytes<double>(told, 1)[0];
 }
 
 template <class T>
@@ -99,7 +131,7 @@ class Measuring {
                                              std::as_const(state_.first_mirror->own()).row(i));
       }));
     if (state_.dual_rows)
-      m.dual_sum = std::sqrt(sum_of_squares<double>(sum_over_agents(net_, *state_.dual_rows)));
+      m.dual_sum = std::sqrt(squared_norm_of_mean(net_, *state_.dual_rows, 1.0));
     return m;
   }
 
@@ -151,9 +183,7 @@ class Measuring {
     net_.evaluate_at(x, values, local_gradients_);
     const double f =
         sum(all_gather_values<double>(s_.transport, channel_metrics_scalars, values)) / n_;
-    std::vector<double> g = sum_over_agents(net_, local_gradients_);
-    for (double& v : g) v /= n_;
-    return {f, sum_of_squares<double>(g)};
+    return {f, squared_norm_of_mean(net_, local_gradients_, n_)};
   }
 
   // Models travel one row at a time: no rank ever holds them all.
@@ -166,7 +196,8 @@ class Measuring {
         row.assign(mine.begin(), mine.end());
       }
       if (s_.transport.size() > 1)
-        row = from_bytes<T>(broadcast(s_.transport, channel_metrics, owner, to_bytes<T>(row)));
+        row = from_bytes<T>(broadcast(s_.transport, channel_metrics, owner, to_bytes<T>(row)),
+                            x_.cols());
       const auto [f, g2] = global(row);
       m.agents[static_cast<std::size_t>(i)].loss = f;
       m.agents[static_cast<std::size_t>(i)].grad_norm2 = g2;

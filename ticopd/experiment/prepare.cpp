@@ -12,6 +12,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/machine.hpp"
 #include "ticopd/network/cores.hpp"
+#include "ticopd/network/plan.hpp"
 #include "ticopd/objectives/registry.hpp"
 
 namespace ticopd {
@@ -123,46 +124,84 @@ DataOptions data_options(const Config& config, const PrepareOptions& options) {
   return data;
 }
 
+// The agents that this process hosts; `sizes` are the samples of all.
+using Hosted = std::function<Stretch(std::span<const std::size_t> sizes)>;
+
 // Least squares given agent by agent in A.npy and b.npy: no partition.
 template <class T>
-std::vector<Dataset<T>> stacked_shards(const std::filesystem::path& folder, int agents) {
-  const StackedRegression<T> stack = load_stacked<T>(folder);
-  if (stack.agents != static_cast<std::size_t>(agents))
-    throw ConfigError(fmt::format("graph.agents = {}, but {}/A.npy has {} agents", agents,
-                                  folder.string(), stack.agents));
+Shards<T> stacked_shards(const std::filesystem::path& folder, int agents, const Hosted& hosted) {
+  std::vector<std::size_t> sizes;
+  const auto choose = [&](std::size_t found, std::size_t samples) {
+    if (found != static_cast<std::size_t>(agents))
+      throw ConfigError(fmt::format("graph.agents = {}, but {}/A.npy has {} agents", agents,
+                                    folder.string(), found));
+    sizes.assign(found, samples);
+    return hosted(sizes);
+  };
+  const StackedRegression<T> stack = load_stacked<T>(folder, choose);
   std::vector<Dataset<T>> shards;
   const std::size_t m = stack.samples, d = stack.features;
-  for (std::size_t i = 0; i < stack.agents; ++i) {
+  for (std::size_t i = 0; i < stack.held.count; ++i) {
     std::vector<T> a(stack.a.begin() + static_cast<std::ptrdiff_t>(i * m * d),
                      stack.a.begin() + static_cast<std::ptrdiff_t>((i + 1) * m * d));
     std::vector<double> b(stack.b.begin() + static_cast<std::ptrdiff_t>(i * m),
                           stack.b.begin() + static_cast<std::ptrdiff_t>((i + 1) * m));
     shards.emplace_back(m, d, std::move(a), std::move(b));
   }
-  return shards;
+  return {std::move(shards), static_cast<int>(stack.held.first), std::move(sizes)};
+}
+
+// Cuts the training samples into shards. Where processes share the run, each reads only the samples
+// of its own agents; one alone reads all at once, which goes through the file once and not twice.
+template <class T>
+Shards<T> partitioned_shards(const Config& config, const DataOptions& options, int agents,
+                             const Hosted& hosted, bool shared, TrainTest<T>& samples) {
+  std::vector<std::vector<std::uint32_t>> parts;  // of all agents
+  std::vector<std::size_t> sizes;
+  Stretch mine;
+  const Choose choose = [&](std::span<const double> labels, int classes) {
+    parts = partition(labels, classes, agents,
+                      parse_partition(config.get<std::string>("problem.partition")),
+                      config.get<double>("problem.partition_alpha"), options.seed);
+    for (const auto& part : parts) sizes.push_back(part.size());
+    mine = hosted(sizes);
+    std::vector<std::uint32_t> chosen;
+    for (std::size_t i = mine.first; i < mine.first + mine.count; ++i)
+      chosen.insert(chosen.end(), parts[i].begin(), parts[i].end());
+    return chosen;
+  };
+  samples = load<T>(options, shared ? choose : Choose());
+  if (!shared) choose(samples.train.labels(), samples.classes);
+  std::vector<Dataset<T>> shards;
+  std::uint32_t next = 0;  // what was chosen lies there agent by agent
+  for (std::size_t i = mine.first; i < mine.first + mine.count; ++i) {
+    if (shared)
+      for (std::uint32_t& place : parts[i]) place = next++;
+    shards.push_back(samples.train.select(parts[i]));
+  }
+  samples.train = {};
+  return {std::move(shards), static_cast<int>(mine.first), std::move(sizes)};
 }
 
 template <class T>
 std::shared_ptr<const Objective<T>> load_objective(const Config& config,
-                                                   const PrepareOptions& options, int agents,
-                                                   std::string& name) {
+                                                   const PrepareOptions& options,
+                                                   const Graph& graph, std::string& name) {
   const DataOptions data = data_options(config, options);
   const ObjectiveOptions objective = objective_options(config);
+  const Hosted hosted = [&](std::span<const std::size_t> sizes) -> Stretch {
+    const Plan dealt(graph, options.ranks, options.rank, sizes);
+    return {static_cast<std::size_t>(dealt.first()), dealt.rows()};
+  };
+  name = data.data;
   if (objective.objective == "least_squares" && data.data.starts_with("npy:")) {
     const std::filesystem::path folder = config.folder() / data.data.substr(4);
-    if (std::filesystem::exists(folder / "A.npy")) {
-      name = data.data;
-      return make_objective<T>(objective, stacked_shards<T>(folder, agents), {}, 0);
-    }
+    if (std::filesystem::exists(folder / "A.npy"))
+      return make_objective<T>(objective, stacked_shards<T>(folder, graph.agents(), hosted), {}, 0);
   }
-  TrainTest<T> samples = load<T>(data);
-  name = samples.name;
-  std::vector<Dataset<T>> shards;
-  for (const auto& mine : partition(samples.train.labels(), samples.classes, agents,
-                                    parse_partition(config.get<std::string>("problem.partition")),
-                                    config.get<double>("problem.partition_alpha"), data.seed))
-    shards.push_back(samples.train.select(mine));
-  samples.train = {};
+  TrainTest<T> samples;
+  Shards<T> shards =
+      partitioned_shards<T>(config, data, graph.agents(), hosted, options.ranks > 1, samples);
   return make_objective<T>(objective, std::move(shards), std::move(samples.test), samples.classes);
 }
 
@@ -234,7 +273,7 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   Prepared<T> p = plan<T>(config, options.threads, warnings);
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);
-  p.setup.objective = load_objective<T>(config, options, p.setup.graph.agents(), p.data);
+  p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data);
   give_memory_back();
   return p;
 }

@@ -12,6 +12,9 @@ struct PrepareOptions {
   int threads = 0;       // in all, shared out among ranks; 0: every core this process may use
   bool offline = false;  // never fetch data
   std::function<void(const std::string&)> say = {};  // what takes long, and warnings
+  // Processes that share the run, and which of them this is: it loads the shards of its own agents.
+  int rank = 0;
+  int ranks = 1;
 };
 
 // A config turned into what `solve` takes.

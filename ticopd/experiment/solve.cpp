@@ -6,8 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/carried.hpp"
 #include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/digest.hpp"
 #include "ticopd/experiment/machine.hpp"
@@ -65,15 +67,19 @@ class Loop {
       : setup_(setup),
         net_(net),
         transport_(net.surroundings().transport),
-        leader_(transport_.rank() == 0),
-        run_(algorithm(net)) {}
+        leader_(transport_.rank() == 0) {
+    carried_.begin(net, json::array());
+    run_ = algorithm(net);
+  }
 
   void run(Solution<T>& solution) {
     begin_ = saved_at_ = seconds_now();
     if (setup_.resume) restore();
+    first_round_ = net_.round() + 1;
     if (net_.round() == 0 && !setup_.only_last) log();
     while (net_.round() < setup_.iterations) {
       net_.begin_round(net_.round() + 1);
+      transport_.set_round(net_.round());
       run_->step();
       const std::uint32_t round = net_.round();
       if (setup_.only_last ? round == setup_.iterations : setup_.log(round, setup_.iterations))
@@ -83,7 +89,7 @@ class Loop {
       if (leader_ && setup_.on_round) setup_.on_round(round);
       const Next next = decide();
       if (next == Next::stop && round < setup_.iterations) {
-        if (leader_) solution.finished = false;
+        if (leader_ || setup_.transport != nullptr) solution.finished = false;
         save();
         break;
       }
@@ -132,34 +138,47 @@ class Loop {
     }
   }
 
-  // Rank 0 decides, so that all ranks save or stop after the same round.
+  // What clock and signals ask for.
+  Next wish() const {
+    if (setup_.stop && setup_.stop->load()) return Next::stop;
+    const bool due =
+        setup_.checkpoint_every_s > 0 && seconds_now() - saved_at_ > setup_.checkpoint_every_s;
+    return due ? Next::save : Next::go;
+  }
+
+  // Rank 0 decides, so that all ranks save or stop after the same round: one round ahead, so that
+  // the word travels while they compute and nobody waits for it.
   Next decide() {
+    const bool by_round =
+        setup_.checkpoint_every > 0 && net_.round() % setup_.checkpoint_every == 0;
     Next next = Next::go;
-    if (leader_) {
-      const bool by_time =
-          setup_.checkpoint_every_s > 0 && seconds_now() - saved_at_ > setup_.checkpoint_every_s;
-      const bool by_round =
-          setup_.checkpoint_every > 0 && net_.round() % setup_.checkpoint_every == 0;
-      if (by_time || by_round) next = Next::save;
-      if (setup_.stop && setup_.stop->load()) next = Next::stop;
-    }
-    if (transport_.size() > 1) {
-      const Bytes told =
-          broadcast(transport_, channel_control, 0, Bytes{static_cast<std::byte>(next)});
+    if (transport_.size() == 1) {
+      next = wish();
+    } else if (leader_) {
+      next = std::exchange(promised_, Next::go);
+      if (next != Next::stop && net_.round() < setup_.iterations) {
+        promised_ = wish();
+        for (int r = 1; r < transport_.size(); ++r)
+          transport_.send(r, channel_decision, Bytes{static_cast<std::byte>(promised_)});
+      }
+    } else if (net_.round() > first_round_) {
+      const Bytes told = transport_.receive(0, channel_decision, 1);
       if (told.size() != 1) throw FormatError("a control message has a wrong length");
       next = static_cast<Next>(told[0]);
     }
-    return next;
+    return next == Next::go && by_round ? Next::save : next;
   }
 
   void save() {
     if (setup_.checkpoint.empty()) return;
     if (leader_ && setup_.before_checkpoint) setup_.before_checkpoint();
+    run_->complete();  // what is in flight was counted when it was sent, and not yet received
     const CheckpointNotes notes{{"ticopd", "1"},
                                 {"round", std::to_string(net_.round())},
                                 {"config", setup_.checkpoint_config},
                                 {"digest", digest_.state()},
                                 {"ledger", gather_ledger(net_).dump()},
+                                {"parts", carried_.parts(net_).dump()},
                                 {"first_loss", json(first_loss_).dump()},
                                 {"seconds", json(seconds_of_leader()).dump()}};
     save_checkpoint(setup_.checkpoint, net_, *run_, notes);
@@ -188,6 +207,8 @@ class Loop {
       for (std::size_t row = 0; row < net_.plan().rows(); ++row)
         net_.ledger().agents[row] =
             ledger_agent(ledger.at(static_cast<std::size_t>(net_.plan().agent(row))));
+      carried_.begin(net_, notes.contains("parts") ? json::parse(notes.at("parts"))
+                                                   : Carried::part_of(ledger, net_.round()));
     } catch (const std::logic_error&) {  // a note is missing or not a number
       throw FormatError(file + ": its notes are damaged");
     } catch (const json::exception&) {
@@ -197,15 +218,21 @@ class Loop {
 
   void collect(Solution<T>& solution) {
     const json ledger = gather_ledger(net_);
+    const std::string transport = carried_.report(net_).dump();
     const auto& x = run_->x();
-    if (transport_.size() == 1) {
+    const bool own_process = transport_.size() == 1 || setup_.transport != nullptr;
+    if (own_process) {
       solution.resident_bytes = resident_bytes();
-      solution.x = all_rows(setup_);  // not before: it is as large as any state of the run
+      // Not before: it is as large as any state of the run.
+      solution.x = Field<T>(net_.plan().rows(), x.cols());
+      solution.first_agent = net_.plan().first();
     }
-    for (std::size_t row = 0; row < net_.plan().rows(); ++row)
-      std::ranges::copy(x.row(row),
-                        solution.x.row(static_cast<std::size_t>(net_.plan().agent(row))).begin());
-    if (!leader_) return;
+    for (std::size_t row = 0; row < net_.plan().rows(); ++row) {
+      const int at = net_.plan().agent(row) - solution.first_agent;
+      std::ranges::copy(x.row(row), solution.x.row(static_cast<std::size_t>(at)).begin());
+    }
+    if (!leader_ && !own_process) return;
+    solution.transport = transport;
     for (const json& a : ledger) solution.ledger.push_back(ledger_agent(a));
     solution.rounds = net_.round();
     solution.digest = digest_.hex();
@@ -223,6 +250,9 @@ class Loop {
   std::unique_ptr<AnyRun<T>> run_;
   Digest digest_;
   Metrics last_;
+  Carried carried_;
+  Next promised_ = Next::go;       // rank 0: what it told the others to do after this round
+  std::uint32_t first_round_ = 1;  // of this process
   double begin_ = 0, saved_at_ = 0, seconds_before_ = 0, first_loss_ = 0;
 };
 
@@ -230,7 +260,7 @@ template <class T>
 void run_rank(const RunFactory<T>& algorithm, const Setup<T>& setup, Transport& transport,
               Solution<T>& solution) {
   // Ranks that live side by side in one process would all pin to the same processors.
-  Pool pool(setup.threads, setup.ranks == 1 && may_pin(setup.threads));
+  Pool pool(setup.threads, setup.ranks == 1 && setup.may_pin && may_pin(setup.threads));
   CpuNetwork<T> net({.graph = setup.graph,
                      .objective = *setup.objective,
                      .codec = *setup.codec,
@@ -249,6 +279,10 @@ Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) {
   if (setup.ranks < 1 || setup.threads < 1)
     throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
   Solution<T> solution;
+  if (setup.transport != nullptr) {
+    run_rank(algorithm, setup, *setup.transport, solution);
+    return solution;
+  }
   if (setup.ranks == 1) {
     Alone alone;
     run_rank(algorithm, setup, alone, solution);

@@ -32,8 +32,11 @@ struct Setup {
   bool only_last = false;  // measure the last round alone; x is watched, so divergence ends it soon
 
   int threads = 1;         // of each rank
+  bool may_pin = true;     // nobody else uses these processors
   int ranks = 1;           // processes to simulate, as threads with real frames between them
   double deadline_s = 60;  // how long a rank waits for another
+  Transport* transport = nullptr;  // ranks that are processes: then `ranks` means nothing, and each
+                                   // of them calls solve with its own shards in `objective`
 
   std::function<void(const Metrics&)> on_log = {};         // after each logged round
   std::function<void(std::uint32_t round)> on_round = {};  // after each round
@@ -52,9 +55,11 @@ template <class T>
 struct Solution {
   bool finished = true;  // false: stopped from outside, saved where a checkpoint was asked for
   std::uint32_t rounds = 0;
-  Field<T> x;                         // the agents' models, one row each
+  Field<T> x;                         // the agents' models, one row each: all, or with a
+  int first_agent = 0;                // transport those of this process, from this one on
   std::string digest;                 // equal for equal config and seed, however it was run
   std::vector<Ledger::Agent> ledger;  // bytes sent, by agent
+  std::string transport;              // what each rank carried: JSON, as in run.json
   Phases phases;                      // seconds by phase, of rank 0
   double spent = 0;                   // seconds of which those are parts: without earlier parts
   std::size_t state_bytes = 0;        // of all fields, mirrors and messages, of rank 0

@@ -31,6 +31,20 @@ struct Phases {
   double gradient = 0, exchange = 0, update = 0, metrics = 0;
 };
 
+// How much of the exchanges with other ranks was hidden behind what stood between send and receive.
+struct Overlap {
+  double in_flight = 0;  // seconds from posting our frames until the last of theirs was here
+  double waiting = 0;    // seconds of waiting in receive
+  double hidden = 0;     // the part of in_flight that nobody waited for
+
+  void add(double posted_at, double last_at, double waited) {
+    const double flight = std::max(0.0, last_at - posted_at);
+    in_flight += flight;
+    waiting += waited;
+    hidden += std::max(0.0, flight - waited);
+  }
+};
+
 // What a network is made of. All of it must outlive the network.
 template <class T>
 struct Surroundings {
@@ -81,6 +95,7 @@ class CpuNetwork {
   const Plan& plan() const { return plan_; }
   Ledger& ledger() { return ledger_; }
   Phases& phases() { return phases_; }
+  Overlap& overlap() { return overlap_; }
   // Of all fields and mirrors that were made here, messages included.
   std::size_t state_bytes() const { return state_bytes_; }
   void count_state(std::size_t bytes) { state_bytes_ += bytes; }
@@ -102,6 +117,7 @@ class CpuNetwork {
   std::vector<T> self_weight_;
   Ledger ledger_;
   Phases phases_;
+  Overlap overlap_;
   mutable std::size_t state_bytes_ = 0;
   std::uint32_t round_ = 0;
   std::vector<T> partial_;  // gradients of blocks beyond an agent's first, of the last agents

@@ -1,8 +1,10 @@
 #include "ticopd/network/mirror.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
+#include "ticopd/network/clock.hpp"
 #include "ticopd/network/cpu.hpp"
 
 namespace ticopd {
@@ -75,6 +77,10 @@ void CpuMirror<T>::exchange(const Field<T>& v, FrameType kind, T gain, const Cod
   net_.surroundings().pool.run(payload_.size(), [&](std::size_t row) { encode_row(row, v); });
   // Posted by one thread in row order: a receiver then knows whose frame comes next from a rank.
   for (std::size_t row = 0; row < payload_.size(); ++row) post(row);
+  const std::size_t most = frame_header_bytes + codec.payload_bytes(h_.cols());
+  for (const int agent : net_.plan().ghosts())
+    net_.surroundings().transport.expect(net_.plan().owner(agent), channel_, most);
+  posted_at_ = seconds_now();
   in_flight_ = true;
 }
 
@@ -146,11 +152,25 @@ void CpuMirror<T>::receive() {
   const PhaseTimer timer(net_.phases().exchange);
   const std::vector<int>& ghosts = net_.plan().ghosts();
   Transport& transport = net_.surroundings().transport;
+  const std::size_t most = frame_header_bytes + codec_->payload_bytes(h_.cols());
+  const double asked_at = seconds_now();
+  double last_at = 0;
   std::vector<Bytes> frames;
-  for (const int agent : ghosts)
-    frames.push_back(transport.receive(net_.plan().owner(agent), channel_));
+  for (const int agent : ghosts) {
+    frames.push_back(take_in(agent, most));
+    last_at = std::max(last_at, transport.arrived_at());
+  }
+  if (!ghosts.empty()) net_.overlap().add(posted_at_, last_at, seconds_now() - asked_at);
   net_.surroundings().pool.run(frames.size(), [&](std::size_t g) { take(g, frames[g]); });
   in_flight_ = false;
+}
+
+// A frame that is too long is refused by the transport, which cannot know what it should have been.
+template <class T>
+Bytes CpuMirror<T>::take_in(int agent, std::size_t most) try {
+  return net_.surroundings().transport.receive(net_.plan().owner(agent), channel_, most);
+} catch (const FormatError& e) {
+  throw FormatError("frame of " + message_name(agent, round_, channel_) + ": " + e.what());
 }
 
 template <class T>

@@ -57,6 +57,7 @@ class CpuMirror {
   void exchange(const Field<T>& v, FrameType kind, T gain, const Codec<T>& codec);
   void encode_row(std::size_t row, const Field<T>& v);
   void post(std::size_t row);
+  Bytes take_in(int agent, std::size_t most);
   void take(std::size_t ghost, std::span<const std::byte> frame);
   void apply(std::size_t slot, std::size_t first, std::span<const T> q);
   const Field<T>& arrived(const Field<T>& rows) const;
@@ -69,6 +70,7 @@ class CpuMirror {
   Field<T> h_, estimate_, sent_;
   std::vector<Bytes> payload_;  // by hosted row
   bool in_flight_ = false;
+  double posted_at_ = 0;
   std::uint32_t round_ = 0;  // of the last exchange: it may be received in the next round
   FrameType kind_ = FrameType::difference;
   T gain_ = T(1);

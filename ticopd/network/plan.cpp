@@ -32,8 +32,9 @@ std::vector<int> deal(int agents, int ranks, std::span<const std::size_t> cost) 
 Plan::Plan(const Graph& graph, int ranks, int rank, std::span<const std::size_t> cost)
     : agents_(graph.agents()), rank_(rank) {
   if (ranks < 1 || ranks > agents_)
-    throw ConfigError("network.ranks = " + std::to_string(ranks) + ": allowed are 1 to " +
-                      std::to_string(agents_) + ", the number of agents");
+    throw ConfigError("network.ranks = " + std::to_string(ranks) +
+                      " (or mpirun -n): allowed are 1 to " + std::to_string(agents_) +
+                      ", the number of agents");
   first_of_ = deal(agents_, ranks, cost);
   std::set<int> ghosts;
   for (std::size_t row = 0; row < rows(); ++row) {

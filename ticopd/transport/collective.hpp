@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,15 @@ std::vector<T> from_bytes(std::span<const std::byte> bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
+}
+
+// Exactly so many.
+template <class T>
+std::vector<T> from_bytes(std::span<const std::byte> bytes, std::size_t count) {
+  if (bytes.size() != count * sizeof(T))
+    throw FormatError("a control message has " + std::to_string(bytes.size()) +
+                      " bytes, expected " + std::to_string(count * sizeof(T)));
+  return from_bytes<T>(bytes);
 }
 
 // Every rank's values one after the other, in rank order.

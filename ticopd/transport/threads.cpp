@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "ticopd/network/clock.hpp"
+
 namespace ticopd {
 
 class ThreadRanks::Rank final : public Transport {
@@ -10,25 +12,29 @@ class ThreadRanks::Rank final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
-  void send(int to, std::uint32_t channel, Bytes frame) override {
+  void abandon(int, const std::string& why) override { all_.abandon(rank_, why); }
+
+ protected:
+  void do_send(int to, std::uint32_t channel, Bytes frame) override {
     {
       const std::lock_guard lock(all_.mutex_);
-      all_.boxes_[{rank_, to, channel}].push_back(std::move(frame));
+      all_.boxes_[{rank_, to, channel}].push_back({std::move(frame), seconds_now()});
     }
     all_.arrived_.notify_all();
   }
 
-  Bytes receive(int from, std::uint32_t channel) override {
+  Arrival do_receive(int from, std::uint32_t channel, std::size_t) override {
     std::unique_lock lock(all_.mutex_);
-    std::deque<Bytes>& box = all_.boxes_[{from, rank_, channel}];
+    std::deque<Letter>& box = all_.boxes_[{from, rank_, channel}];
     const auto ready = [&] { return !box.empty() || !all_.lost_.empty(); };
     if (!all_.arrived_.wait_for(lock, all_.deadline_, ready))
       throw Interrupted("rank " + std::to_string(rank_) +
-                        " waited past network.deadline_s for rank " + std::to_string(from));
+                        " waited past network.deadline_s for rank " + std::to_string(from) +
+                        in_round());
     if (box.empty()) throw Interrupted(all_.lost_);
-    Bytes frame = std::move(box.front());
+    Letter letter = std::move(box.front());
     box.pop_front();
-    return frame;
+    return {std::move(letter.frame), letter.at};
   }
 
  private:

@@ -28,11 +28,15 @@ class ThreadRanks {
 
  private:
   class Rank;
+  struct Letter {
+    Bytes frame;
+    double at;
+  };
   using Box = std::tuple<int, int, std::uint32_t>;  // from, to, channel
 
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::map<Box, std::deque<Bytes>> boxes_;
+  std::map<Box, std::deque<Letter>> boxes_;
   std::string lost_;
   std::chrono::duration<double> deadline_;
   std::vector<std::unique_ptr<Transport>> ranks_;
