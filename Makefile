@@ -45,14 +45,13 @@ asan tsan:
 	@cmake --build --preset $@ --parallel $(JOBS)
 	@ctest --preset $@ --parallel $(JOBS)
 
-# FUZZ_SECONDS for each target.
+# FUZZ_SECONDS for each target, from fuzz/corpus; what is found goes to build/fuzz/found.
 FUZZ_SECONDS ?= 120
 fuzz:
 	@tools/install_packages build fuzz
 	@cmake --preset fuzz $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset fuzz --parallel $(JOBS)
-	@for target in build/fuzz/fuzz/fuzz_*; do [ -x $$target -a -f $$target ] || continue; \
-	  echo "$$target"; $$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=0 || exit 1; done
+	@fuzz/run build/fuzz $(FUZZ_SECONDS)
 
 bench:
 	@tools/install_packages build bench

@@ -4,27 +4,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <vector>
 
-#include "ticopd/codecs/codec.hpp"
+#include "fuzz/choose_codec.hpp"
 
 namespace {
 
 using namespace ticopd;
-
-CodecOptions options_from(std::uint8_t kind, std::uint8_t choice) {
-  const auto table = codec_table();
-  CodecOptions o;
-  o.kind = table[kind % table.size()].kind;
-  o.bits = 1 + choice % 16;
-  o.scaled = (choice & 16) != 0;
-  o.unbiased = (choice & 16) != 0;
-  o.bucket = (choice & 32) != 0 ? 1 + choice / 8 : 0;
-  if ((choice & 64) != 0)
-    o.k = 1 + choice % 32;
-  else
-    o.fraction = (1 + choice % 64) / 64.0;
-  return o;
-}
 
 template <class T>
 void decode(const CodecOptions& o, std::size_t d, std::span<const std::byte> payload) {
@@ -45,7 +31,7 @@ void decode(const CodecOptions& o, std::size_t d, std::span<const std::byte> pay
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 4) return 0;
-  const CodecOptions o = options_from(data[0] >> 1, data[3]);
+  const CodecOptions o = choose_codec(data[0] >> 1, data[3]);
   const std::size_t d = (data[1] | data[2] << 8) % 1025;
   const auto payload = std::as_bytes(std::span(data + 4, size - 4));
   if ((data[0] & 1) != 0)

@@ -1,0 +1,192 @@
+// make_corpus DIR writes the corpus; make_corpus --check DIR compares it with what is there. Valid
+// payloads and frames of every codec, and the same ones damaged: what a fuzzer that starts from
+// nothing would take hours to find. The wire format is frozen, so the bytes are the same anywhere.
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "fuzz/choose_codec.hpp"
+#include "fuzz/mirror_input.hpp"
+#include "ticopd/transport/frame.hpp"
+
+namespace {
+
+using namespace ticopd;
+namespace fs = std::filesystem;
+
+using Corpus = std::map<std::string, Bytes>;  // by name below DIR
+
+// Bits, scaled and a bucket; unscaled; k; each means something to some codec and nothing to others.
+constexpr std::uint8_t choices[] = {0x17, 0x03, 0x2b, 0x52};
+
+Bytes operator+(Bytes a, const Bytes& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Bytes bytes_of(std::initializer_list<std::size_t> values) {
+  Bytes all;
+  for (const std::size_t v : values) all.push_back(static_cast<std::byte>(v));
+  return all;
+}
+
+Bytes flipped(Bytes b, std::size_t at, unsigned bit) {
+  if (at < b.size()) b[at] ^= static_cast<std::byte>(1u << bit);
+  return b;
+}
+
+Bytes cut(Bytes b) {
+  if (!b.empty()) b.pop_back();
+  return b;
+}
+
+// Zeros, both signs, and magnitudes far apart.
+template <class T>
+std::vector<T> row(std::size_t d) {
+  std::vector<T> v(d);
+  for (std::size_t k = 0; k < d; ++k)
+    v[k] = k % 4 == 3 ? T(0) : (k % 2 == 0 ? T(1) : T(-1)) / static_cast<T>(1 + k * k);
+  return v;
+}
+
+template <class T>
+Bytes payload(const CodecOptions& options, const Noise& message, std::size_t d) {
+  Bytes out;
+  const std::vector<T> v = row<T>(d);
+  if (!make_codec<T>(options)->encode(v, message, out))
+    throw std::logic_error("the codec refuses a finite row");
+  return out;
+}
+
+void add_decode(Corpus& all) {
+  for (std::size_t kind = 0; kind < codec_table().size(); ++kind)
+    for (std::size_t n = 0; n < std::size(choices); ++n) {
+      const bool wide = n % 2 == 1;
+      const std::size_t d = n < 2 ? 21 : 70;
+      const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[n]);
+      const Noise message{1, 2, 3, 0};  // as fuzz_decode draws
+      const Bytes body =
+          wide ? payload<double>(options, message, d) : payload<float>(options, message, d);
+      const Bytes head = bytes_of({kind * 2 + wide, d, 0, choices[n]});
+      const std::string name = "decode/" + options.kind + "_" + std::to_string(n);
+      all[name] = head + body;
+      if (n == 0) all[name + "_cut"] = head + cut(body);
+      if (n == 0) all[name + "_longer"] = head + body + bytes_of({0});
+      if (n == 2) all[name + "_first_byte"] = head + flipped(body, 3, 6);  // of a norm or value
+      if (n == 2) all[name + "_last_bit"] = head + flipped(body, body.size() - 1, 7);
+    }
+  all["decode/no_row"] = bytes_of({0, 0, 0, 0});
+}
+
+// The frame that fuzz_mirror's rank 0 expects, but for the hash of the surrogate.
+FrameHeader header(std::size_t d) {
+  FrameHeader h;
+  h.channel = 1;
+  h.round = 3;
+  h.agent = 1;
+  h.d = d;
+  return h;
+}
+
+void add_frame(Corpus& all) {
+  for (std::size_t kind = 0; kind < codec_table().size(); ++kind) {
+    const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[0]);
+    const Bytes body = payload<float>(options, Noise{1, 3, 1, 1}, 7);
+    const Bytes frame = make_frame(header(7), body);
+    const std::string name = "frame/" + options.kind;
+    all[name] = frame;
+    all[name + "_cut"] = cut(frame);
+    all[name + "_longer"] = frame + bytes_of({0});
+    all[name + "_checksum"] = flipped(frame, 48, 0);
+    all[name + "_length"] = flipped(frame, 32, 1);
+    all[name + "_body"] = flipped(frame, frame.size() - 1, 5);
+  }
+  for (const auto& [name, at] : std::map<std::string, std::size_t>{
+           {"magic", 0}, {"version", 4}, {"type", 5}, {"precision", 20}, {"huge_length", 39}})
+    all["frame/" + name] = flipped(make_frame(header(7), {}), at, 6);
+  all["frame/header_only"] = make_frame(header(7), {});
+  all["frame/empty"] = {};
+  Bytes half = make_frame(header(7), {});
+  half.resize(frame_header_bytes / 2);
+  all["frame/half_a_header"] = half;
+}
+
+void add_mirror(Corpus& all) {
+  for (std::size_t kind = 0; kind < codec_table().size(); ++kind)
+    for (std::size_t n = 0; n < std::size(choices); ++n) {
+      const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[n]);
+      const std::size_t d = mirror_dimensions[n], exchange = n % 4 * 64;
+      const Bytes body = payload<float>(options, Noise{1, 3, 1, 1}, d);
+      const auto input = [&](std::size_t how, const Bytes& rest) {
+        return bytes_of({kind + exchange, choices[n], n, how}) + rest;
+      };
+      const std::string name = "mirror/" + options.kind + "_" + std::to_string(n);
+      all[name] = input(body_only, body);
+      if (n != 1) continue;
+      all[name + "_cut"] = input(body_only, cut(body));
+      all[name + "_body"] = input(body_only, flipped(body, body.size() - 1, 7));
+      all[name + "_hash"] = input(other_hash, body);
+      all[name + "_frame"] = input(whole_frame, make_frame(header(d), body));
+      const Bytes right(mirror_header_bytes);
+      all[name + "_header"] = input(other_header, right + body);
+      if (kind == 0)
+        for (const auto& [field, at] : std::map<std::string, std::size_t>{{"type", 0},
+                                                                          {"channel", 1},
+                                                                          {"round", 3},
+                                                                          {"agent", 11},
+                                                                          {"precision", 15},
+                                                                          {"dimension", 19}})
+          all["mirror/other_" + field] = input(other_header, flipped(right, at, 0) + body);
+    }
+  all["mirror/no_frame"] = bytes_of({0, 0, 1, whole_frame});
+  // A frame that is taken as it stands: identity, d = 1, and the hash of the row that it carries.
+  const Bytes one = payload<float>({}, Noise{1, 3, 1, 1}, 1);
+  FrameHeader h = header(1);
+  h.surrogate = hash_row(one);
+  all["mirror/right_frame"] = bytes_of({0, 0, 0, whole_frame}) + make_frame(h, one);
+}
+
+Bytes read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  Bytes bytes(text.size());
+  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+void write(const fs::path& file, const Bytes& bytes) {
+  fs::create_directories(file.parent_path());
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+  if (!out.flush()) throw std::runtime_error("cannot write " + file.string());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool check = argc == 3 && std::string(argv[1]) == "--check";
+  if (argc != 2 && !check) {
+    std::fprintf(stderr, "usage: make_corpus [--check] DIR\n");
+    return 64;
+  }
+  const fs::path folder = argv[argc - 1];
+  Corpus all;
+  add_decode(all);
+  add_frame(all);
+  add_mirror(all);
+  for (const auto& [name, bytes] : all)
+    if (!check) {
+      write(folder / name, bytes);
+    } else if (!fs::exists(folder / name) || read(folder / name) != bytes) {
+      std::fprintf(stderr, "%s is not what make_corpus makes\n", (folder / name).c_str());
+      return 1;
+    }
+  std::printf("%zu files\n", all.size());
+  return 0;
+}

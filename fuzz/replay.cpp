@@ -1,0 +1,27 @@
+// Feeds every file of the folders named to the fuzz target it is linked with: the corpus as a
+// plain test, with any compiler.
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+int main(int argc, char** argv) {
+  int files = 0;
+  for (int i = 1; i < argc; ++i)
+    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
+      std::printf("%s\n", entry.path().c_str());
+      std::fflush(stdout);  // the last line names the file that a crash is about
+      std::ifstream in(entry.path(), std::ios::binary);
+      const std::vector<char> text{std::istreambuf_iterator<char>(in), {}};
+      // A copy of exactly this size, for a sanitizer to see a read beyond it.
+      const std::vector<std::uint8_t> input(text.begin(), text.end());
+      LLVMFuzzerTestOneInput(input.data(), input.size());
+      ++files;
+    }
+  if (files == 0) std::fprintf(stderr, "no files to replay\n");
+  return files == 0 ? 1 : 0;
+}
