@@ -10,6 +10,7 @@
 
 #include "apps/progress.hpp"
 #include "ticopd/experiment/experiment.hpp"
+#include "ticopd/transport/processes.hpp"
 
 namespace ticopd::app {
 
@@ -23,11 +24,20 @@ void add_tune(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
+void add_audit(CLI::App& app, Action& action);
+void add_launch(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 
 // Set by the first Ctrl-C or SIGTERM; the second one ends the program as usual.
 const std::atomic<bool>& stop_requested();
+
+// The line that says what went wrong; returns the code.
+int complain(int code, const std::string& what);
+
+// A body that all processes of an MPI run execute: where it fails anywhere all end, with one code
+// and one message.
+int together(Processes& ranks, const std::function<int()>& body);
 
 // Options that several commands share.
 struct RunFlags {

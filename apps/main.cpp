@@ -10,8 +10,10 @@
 #include <new>
 
 #include "apps/commands.hpp"
+#include "apps/rank_notes.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/machine.hpp"
+#include "ticopd/transport/plugin.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -24,17 +26,12 @@ extern "C" void on_signal(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-int complain(int code, const std::string& what) {
-  const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  fmt::print(stderr, "{}ticopd:{} {}\n", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", what);
-  return code;
-}
-
 // CLI11 says that a command is missing where one is misspelt, and suggests no option.
 std::string unknown_word(const CLI::App& app, int argc, char** argv) {
   const CLI::App* command = &app;
   for (int i = 1; i < argc; ++i) {
     const std::string given(argv[i], std::strcspn(argv[i], "="));
+    if (given == "--") break;  // the rest is another command's
     const bool option = given.starts_with("--");
     std::vector<std::string> known;
     if (option)
@@ -88,6 +85,8 @@ int run(int argc, char** argv) {
   add_report(app, action);
   add_list(app, action);
   add_verify(app, action);
+  add_audit(app, action);
+  add_launch(app, action);
   add_data(app, action);
   add_demo(app, action);
   try {
@@ -99,10 +98,27 @@ int run(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     throw UsageError(fmt::format("{}; see --help", e.what()));
   }
+  const CLI::App* command = app.get_subcommands().front();
+  if (processes_started() > 1 && command->get_name() != "run")
+    throw UsageError(
+        fmt::format("{} under mpirun: only `ticopd run` is one program in several processes; start "
+                    "{} by itself",
+                    command->get_name(), command->get_name()));
   return action();
 }
 
+// Of several processes that fail alike before they know each other, one speaks.
+int complain_once(int code, const std::string& what) {
+  return process_number() > 0 ? code : complain(code, what);
+}
+
 }  // namespace
+
+int complain(int code, const std::string& what) {
+  const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  fmt::print(stderr, "{}ticopd:{} {}\n", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", what);
+  return code;
+}
 
 const std::atomic<bool>& stop_requested() {
   return stop;
@@ -114,14 +130,17 @@ int main(int argc, char** argv) {
   using namespace ticopd::app;
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error, not a death
+  std::signal(SIGUSR1, on_signal);  // what mpirun passes on to the processes it started
+  std::signal(SIGPIPE, SIG_IGN);    // a closed pipe is a write error, not a death
+  note_start();
   try {
-    return run(argc, argv);
+    return note_end(run(argc, argv));
   } catch (const ticopd::Error& e) {
-    return complain(e.exit_code(), e.what());
+    return note_end(complain_once(e.exit_code(), e.what()));
   } catch (const std::bad_alloc&) {
-    return complain(70, "not enough memory for this experiment");
+    return note_end(complain_once(70, "not enough memory for this experiment"));
   } catch (const std::exception& e) {
-    return complain(70, fmt::format("internal error, please report it: {}", e.what()));
+    return note_end(
+        complain_once(70, fmt::format("internal error, please report it: {}", e.what())));
   }
 }

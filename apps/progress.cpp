@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace ticopd::app {
 
@@ -22,17 +23,15 @@ std::string bits(double bits) {
   return fmt::format("{:.2f} Gbit", bits / 1e9);
 }
 
-namespace {
-
 std::size_t terminal_width() {
   winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1u : 79u;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col - 1u;
+  const char* told = std::getenv(terminal_variable);
+  return told != nullptr && std::atoi(told) > 20 ? static_cast<std::size_t>(std::atoi(told)) : 79u;
 }
 
-}  // namespace
-
 bool live() {
-  return isatty(STDERR_FILENO) == 1;
+  return isatty(STDERR_FILENO) == 1 || std::getenv(terminal_variable) != nullptr;
 }
 
 void draw_live(const std::string& line, const std::string& below) {

@@ -57,6 +57,10 @@ class Progress {
 void draw_live(const std::string& line, const std::string& below);
 void clear_live();
 bool live();  // whether anyone is looking
+std::size_t terminal_width();
+// Set by `ticopd launch` to its terminal's width: a rank writes to mpirun's pipe, and mpirun to the
+// terminal.
+constexpr const char* terminal_variable = "TICOPD_TERMINAL";
 
 std::string duration(double seconds);  // 1:05, 2:03:04
 std::string bits(double bits);         // 12.3 Mbit

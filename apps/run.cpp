@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.hpp"
+#include "apps/rank_notes.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/transport/collective.hpp"
+#include "ticopd/transport/plugin.hpp"
 
 namespace ticopd::app {
 
@@ -97,30 +101,70 @@ void print_profile(const json& summary) {
              summary["threads"].get<int>(), summary["blas"].get<std::string>());
 }
 
-int run_one(const fs::path& file, const RunFlags& flags) {
+std::string resume_command(const fs::path& file, const RunFlags& flags, const fs::path& out,
+                           int ranks) {
+  const std::string start =
+      ranks > 0 ? fmt::format("ticopd launch -n {} -- run", ranks) : "ticopd run";
+  std::string again = fmt::format("{} {} --resume --out {}", start, file.string(), out.string());
+  for (const std::string& set : flags.set) again += fmt::format(" --set '{}'", set);
+  return again;
+}
+
+// All ranks take the folder that rank 0 names: their clocks differ.
+fs::path agreed_folder(const fs::path& mine, Processes* ranks) {
+  if (!ranks) return mine;
+  const std::string name = fs::absolute(mine).string();
+  const auto told =
+      from_bytes<char>(broadcast(*ranks, channel_control, 0, to_bytes<char>(std::span(name))));
+  return ranks->rank() == 0 ? mine : fs::path(std::string(told.begin(), told.end()));
+}
+
+int run_experiment_of(const fs::path& file, const RunFlags& flags, Processes* ranks) {
   refuse_missing_device(flags);
   if (flags.resume && flags.out.empty())
     throw UsageError("--resume needs --out DIR, the folder of the run to go on with");
   const Config config = Config::read(file, flags.set);
+  if (ranks && config.get<std::string>("network.transport") == "threads")
+    throw ConfigError(
+        "network.transport = \"threads\": allowed under mpirun are none and mpi: its processes are "
+        "the ranks");
+  const bool speaks = !ranks || ranks->rank() == 0;
   const auto name = config.get<std::string>("name");
-  Progress progress(name, config.get<std::uint32_t>("iterations"), flags.quiet);
+  Progress progress(name, config.get<std::uint32_t>("iterations"), flags.quiet || !speaks);
   RunOptions options = watched_by(progress, flags);
-  options.out = flags.out.empty() ? default_folder(name) : flags.out;
+  if (!speaks) options.prepare.say = nullptr;
+  options.out = agreed_folder(flags.out.empty() ? default_folder(name) : flags.out, ranks);
   options.resume = flags.resume;
-  const json summary = run_experiment(config, options);
-  progress.clear();
-  if (flags.json)
-    fmt::print("{}\n", summary.dump(2));
-  else
-    print_summary(summary, options.out, progress.last());
-  if (flags.profile && !flags.json && summary.contains("share")) print_profile(summary);
-  if (summary["status"] == "interrupted") {
-    std::string again =
-        fmt::format("ticopd run {} --resume --out {}", file.string(), options.out.string());
-    for (const std::string& set : flags.set) again += fmt::format(" --set '{}'", set);
-    throw Interrupted("interrupted; all is saved, go on with: " + again);
+  options.processes = ranks;
+  // Whoever launched the ranks has more to say: hosts, and which mpirun.
+  const bool launched = std::getenv(notes_variable) != nullptr;
+  const std::string again = resume_command(file, flags, options.out, ranks ? ranks->size() : 0);
+  json summary;
+  try {
+    summary = run_experiment(config, options);
+  } catch (const Interrupted& e) {
+    progress.clear();
+    if (!speaks || launched) throw;
+    throw Interrupted(fmt::format("{}; go on from the last checkpoint with: {}", e.what(), again));
   }
+  progress.clear();
+  if (speaks && flags.json)
+    fmt::print("{}\n", summary.dump(2));
+  else if (speaks)
+    print_summary(summary, options.out, progress.last());
+  if (speaks && flags.profile && !flags.json && summary.contains("share")) print_profile(summary);
+  if (summary["status"] == "interrupted")
+    throw Interrupted(launched ? "interrupted; all is saved"
+                               : "interrupted; all is saved, go on with: " + again);
   return 0;
+}
+
+int run_one(const fs::path& file, const RunFlags& flags) {
+  if (processes_started() == 0 &&
+      Config::read(file, flags.set).get<std::string>("network.transport") != "mpi")
+    return run_experiment_of(file, flags, nullptr);
+  const auto ranks = join_processes();
+  return together(*ranks, [&] { return run_experiment_of(file, flags, ranks.get()); });
 }
 
 }  // namespace
@@ -139,6 +183,8 @@ void add_run(CLI::App& app, Action& action) {
       "runs/four\n"
       "  ticopd run experiments/mnist_ring10.toml --out runs/eight      (Ctrl-C saves; then add "
       "--resume)\n"
+      "  mpirun -n 5 ticopd run experiments/mnist_ring10.toml           (the same run, on five "
+      "processes)\n"
       "The keys and their defaults: docs/configuration.md");
   command->callback([=, &action] { action = [=] { return run_one(*file, *flags); }; });
 }

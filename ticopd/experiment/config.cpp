@@ -155,7 +155,7 @@ const std::vector<Key>& keys() {
       {"codec.unbiased", boolean, false},
       {"codec.coding", only("fixed", "entropy coding is still to come"), "fixed"},
 
-      {"network.transport", word({"none", "threads"}), "none"},
+      {"network.transport", word({"none", "threads", "mpi"}), "none"},
       {"network.ranks", integer(1, 1'000'000), 2},
       {"network.deadline_s", number(0, inf, false), 60.0},
       {"network.noise", only("none", "noisy channels are still to come"), "none"},
@@ -317,7 +317,7 @@ json Config::identity() const {
   return tree;
 }
 
-std::string first_difference(const json& ours, const json& theirs) {
+std::string first_difference(const json& ours, const json& theirs, const std::string& words) {
   const json a = ours.flatten(), b = theirs.flatten();
   const auto dotted = [](std::string key) {
     std::ranges::replace(key, '/', '.');
@@ -325,11 +325,11 @@ std::string first_difference(const json& ours, const json& theirs) {
   };
   for (const auto& [key, value] : a.items())
     if (!b.contains(key) || b[key] != value)
-      return fmt::format("{} is {} now and was {}", dotted(key), value.dump(),
+      return fmt::format(fmt::runtime(words), dotted(key), value.dump(),
                          b.contains(key) ? b[key].dump() : "not there");
   for (const auto& [key, value] : b.items())
     if (!a.contains(key))
-      return fmt::format("{} is not there now and was {}", dotted(key), value.dump());
+      return fmt::format(fmt::runtime(words), dotted(key), "not there", value.dump());
   return {};
 }
 

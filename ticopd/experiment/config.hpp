@@ -47,7 +47,8 @@ class Config {
 };
 
 // The first key in which two trees differ, with both values; empty where they are equal.
-std::string first_difference(const nlohmann::json& ours, const nlohmann::json& theirs);
+std::string first_difference(const nlohmann::json& ours, const nlohmann::json& theirs,
+                             const std::string& words = "{} is {} now and was {}");
 
 // A TOML file as a tree, unchecked. ConfigError naming the file.
 nlohmann::json read_toml(const std::filesystem::path& file);

@@ -5,14 +5,17 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "ticopd/data/file.hpp"
 #include "ticopd/data/npy.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/carried.hpp"
 #include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/machine.hpp"
+#include "ticopd/experiment/shared_file.hpp"
 #include "ticopd/kernels/gemm.hpp"
 #include "ticopd/kernels/kernel.hpp"
+#include "ticopd/network/cores.hpp"
+#include "ticopd/transport/collective.hpp"
 
 namespace ticopd {
 namespace {
@@ -104,33 +107,94 @@ template <class T>
 class ExperimentRun {
  public:
   ExperimentRun(const Config& config, const RunOptions& options)
-      : config_(config), options_(options), folder_(options.out) {}
+      : config_(config),
+        options_(options),
+        transport_(options.processes ? static_cast<Transport&>(*options.processes) : alone_),
+        leader_(transport_.rank() == 0),
+        folder_(options.out) {
+    if (options.processes)
+      options.processes->set_deadline(config.get<double>("network.deadline_s"));
+  }
 
   json operator()() {
-    folder_.refuse_if_taken(options_.resume);
-    if (options_.resume)
-      if (const auto done = finished_before()) return *done;
-    refuse_other_config();
-    prepared_ = std::make_unique<Prepared<T>>(prepare<T>(config_, options_.prepare));
-    folder_.create();
+    for (const char* key : {"version", "instruction_set", "kernel", "blas"})
+      refuse_other_ranks({{key, machine()[key]}}, "");
+    refuse_other_ranks(config_.identity(), "");
+    if (const json done = look_at_folder(); !done.is_null()) return done;
+    prepared_ = std::make_unique<Prepared<T>>(prepare<T>(config_, prepare_options()));
+    refuse_other_ranks(shards(), "the data: ");
+    if (leader_) folder_.create();
     connect();
     Solution<T> solution;
     try {
       solution = solve(prepared_->algorithm, prepared_->setup);
     } catch (const Diverged& e) {
       const std::string what = fmt::format("{}; lower {}", e.what(), step_sizes(config_));
-      folder_.publish_metrics(true);
-      folder_.write_summary(summary("diverged", {}, what));
+      if (leader_) {
+        folder_.publish_metrics(true);
+        folder_.write_summary(summary("diverged", {}, what));
+      }
       throw Diverged(what);
+    } catch (const Error&) {  // a rank is lost, say: what was logged is kept
+      if (leader_) folder_.publish_metrics(true);
+      throw;
     }
-    folder_.publish_metrics(true);
-    if (solution.finished) write_final(solution.x);
+    if (leader_) folder_.publish_metrics(true);
+    if (solution.finished) write_final(solution);
     const json result = summary(solution.finished ? "finished" : "interrupted", solution, "");
-    folder_.write_summary(result);
+    if (leader_) folder_.write_summary(result);
     return result;
   }
 
  private:
+  // Ranks that differ would wait for each other's frames in vain, or agree on nothing.
+  void refuse_other_ranks(const json& mine, const std::string& of) {
+    const std::vector<json> all = all_gather_json(transport_, mine);
+    for (std::size_t r = 1; r < all.size(); ++r)
+      if (const std::string difference =
+              first_difference(all[r], all[0], "{} is {} there and {} at rank 0");
+          !difference.empty())
+        throw ConfigError(fmt::format("rank {} on {} is not like rank 0 on {}: {}{}", r,
+                                      options_.processes->host(static_cast<int>(r)),
+                                      options_.processes->host(0), of, difference));
+  }
+
+  // Rank 0 looks for all: what is there to resume, and is it done already? Then run.json, else
+  // null.
+  json look_at_folder() {
+    std::string done = "null";
+    if (leader_) {
+      folder_.refuse_if_taken(options_.resume);
+      if (options_.resume)
+        if (const auto before = finished_before()) done = before->dump();
+      if (done == "null") refuse_other_config();
+    }
+    const Bytes told =
+        broadcast(transport_, channel_control, 0, to_bytes<char>(std::span(std::as_const(done))));
+    const std::vector<char> text = from_bytes<char>(told);
+    return json::parse(text.begin(), text.end());
+  }
+
+  PrepareOptions prepare_options() const {
+    PrepareOptions prepare = options_.prepare;
+    if (!options_.processes) return prepare;
+    prepare.rank = transport_.rank();
+    prepare.ranks = transport_.size();
+    if (prepare.threads == 0)
+      prepare.threads = std::max(1, usable_cores() / options_.processes->sharers());
+    return prepare;
+  }
+
+  // Enough to tell that two ranks read other files.
+  json shards() const {
+    const Objective<T>& f = *prepared_->setup.objective;
+    json samples = json::array();
+    for (int i = 0; i < f.agents(); ++i) samples.push_back(f.samples(i));
+    return {{"dimension", f.dimension()},
+            {"samples", std::move(samples)},
+            {"test_samples", f.test_samples()}};
+  }
+
   // A finished run is left as it is.
   std::optional<json> finished_before() {
     std::optional<json> before = folder_.read_summary();
@@ -164,6 +228,11 @@ class ExperimentRun {
 
   void connect() {
     Setup<T>& s = prepared_->setup;
+    if (options_.processes) {
+      s.transport = options_.processes;
+      s.may_pin = options_.processes->sharers() == 1;
+      if (leader_) options_.processes->flush_logs = [this] { folder_.publish_metrics(true); };
+    }
     s.checkpoint = folder_.checkpoint();
     s.checkpoint_config = config_.identity().dump();
     s.resume = options_.resume;
@@ -176,11 +245,17 @@ class ExperimentRun {
     s.before_checkpoint = [this] { folder_.publish_metrics(true); };
   }
 
-  void write_final(const Field<T>& x) {
-    const std::size_t shape[] = {x.rows(), x.cols()};
-    write_atomically(folder_.path() / "final.npy", [&](const fs::path& file) {
-      write_npy<T>(file, shape, std::span(x.data(), x.size()));
-    });
+  // Each rank has its own rows, and no rank all of them.
+  void write_final(const Solution<T>& solution) {
+    const Field<T>& x = solution.x;
+    const std::size_t shape[] = {static_cast<std::size_t>(prepared_->setup.graph.agents()),
+                                 x.cols()};
+    const std::string head = npy_head<T>(shape);
+    const std::uint64_t before =
+        static_cast<std::uint64_t>(solution.first_agent) * x.cols() * sizeof(T);
+    const FilePiece mine{head.size() + before, std::as_bytes(std::span(x.data(), x.size()))};
+    write_together(transport_, folder_.path() / "final.npy", std::as_bytes(std::span(head)),
+                   std::span(&mine, 1));
   }
 
   json summary(const std::string& status, const Solution<T>& solution, const std::string& reason) {
@@ -202,6 +277,7 @@ class ExperimentRun {
                      {"gap", prepared_->spectrum.gap}};
     j["ledger"] = ledger_json(solution.ledger, s.graph);
     if (!solution.last.agents.empty()) j["last"] = last_json(solution.last);
+    if (!solution.transport.empty()) j["transport"] = json::parse(solution.transport);
     j["threads"] = s.threads * s.ranks;
     j["seconds"] = {{"total", solution.seconds},
                     {"gradient", solution.phases.gradient},
@@ -216,6 +292,9 @@ class ExperimentRun {
 
   const Config& config_;
   const RunOptions& options_;
+  Alone alone_;
+  Transport& transport_;
+  bool leader_;  // writes the folder
   RunFolder folder_;
   std::unique_ptr<Prepared<T>> prepared_;
 };

@@ -9,6 +9,7 @@
 #include "ticopd/experiment/config.hpp"
 #include "ticopd/experiment/metrics.hpp"
 #include "ticopd/experiment/prepare.hpp"
+#include "ticopd/transport/processes.hpp"
 
 namespace ticopd {
 
@@ -17,12 +18,15 @@ struct RunOptions {
   std::filesystem::path out;
   bool resume = false;
   const std::atomic<bool>* stop = nullptr;
+  Processes* processes = nullptr;  // those that share this run; each calls with the same `out`
   std::function<void(const Metrics&)> on_log = {};
   std::function<void(std::uint32_t round)> on_round = {};
 };
 
 // One experiment into one folder; returns what run.json holds. `status` is "finished" or
 // "interrupted" (saved; resume goes on). Throws Diverged after writing status "diverged".
+// With `processes` rank 0 writes the folder, and all get the same back; ranks that differ in
+// version, instruction set, kernel, config or data are refused before the first round.
 nlohmann::json run_experiment(const Config& config, const RunOptions& options);
 
 // Runs a folder's experiment again, in memory, and compares the digest. `same` is false with a

@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+
+#include "apps/commands.hpp"
+#include "apps/mpirun.hpp"
+#include "apps/mpirun_process.hpp"
+#include "ticopd/data/file.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+struct LaunchFlags {
+  Placement placement;
+  std::string mpirun;
+  bool show = false;
+};
+
+// For a shell, so that a line can be copied and run.
+std::string quoted(const Words& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && word.find_first_not_of(
+                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "0123456789_-+=./,:@%") == std::string::npos;
+    if (!line.empty()) line += ' ';
+    if (plain) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+// What every rank is to run, read as its own command line would be: a mistake is said once, here,
+// and not by every rank.
+class RankCommand {
+ public:
+  explicit RankCommand(Words words) : words_(std::move(words)) {
+    if (words_.empty())
+      throw UsageError("launch: nothing to run; ticopd launch -n 4 -- run FILE.toml");
+    if (words_[0] != "run")
+      throw UsageError(
+          fmt::format("launch: {}: cannot be run over several ranks; allowed is run", words_[0]));
+    app_.name("ticopd");
+    add_run(app_, unused_);
+  }
+
+  // False: help was asked for, and given.
+  bool parse() {
+    try {
+      app_.parse(Words(words_.rbegin(), words_.rend()));  // CLI11 takes them from the back
+    } catch (const CLI::ParseError& e) {
+      if (e.get_exit_code() != 0)
+        throw UsageError(fmt::format("launch: run: {}; see ticopd run --help", e.what()));
+      app_.exit(e);
+      return false;
+    }
+    if (given("--resume") && !given("--out"))
+      throw UsageError("--resume needs --out DIR, the folder of the run to go on with");
+    return true;
+  }
+
+  bool given(const char* option) const { return app_.get_subcommand("run")->count(option) > 0; }
+  int threads() const {
+    return given("--threads") ? app_.get_subcommand("run")->get_option("--threads")->as<int>() : 0;
+  }
+  void add(const Words& more) { words_.insert(words_.end(), more.begin(), more.end()); }
+  const Words& words() const { return words_; }
+
+ private:
+  CLI::App app_;
+  Action unused_;
+  Words words_;
+};
+
+// The line to go on with after an interruption.
+std::string again(const LaunchFlags& flags, const RankCommand& command) {
+  Words words{"ticopd", "launch", "-n", std::to_string(flags.placement.ranks)};
+  if (!flags.placement.hostfile.empty())
+    words.insert(words.end(), {"--hostfile", flags.placement.hostfile});
+  if (!flags.mpirun.empty()) words.insert(words.end(), {"--mpirun", flags.mpirun});
+  words.push_back("--");
+  words.insert(words.end(), command.words().begin(), command.words().end());
+  if (!command.given("--resume")) words.push_back("--resume");
+  if (command.given("--out")) return quoted(words);
+  return quoted(words) + " --out DIR (the folder that this run made)";
+}
+
+int launch(LaunchFlags flags, const Words& remaining) {
+  RankCommand command(remaining);
+  if (!command.parse()) return 0;
+  Placement& placement = flags.placement;
+  if (placement.ranks == 0)
+    throw UsageError("launch needs -n K, the number of ranks: ticopd launch -n 4 -- run FILE.toml");
+  if (placement.threads > 0) {
+    if (command.given("--threads"))
+      throw UsageError("--threads is given to launch and to run; once is enough");
+    command.add({"--threads", std::to_string(placement.threads)});
+  } else {
+    placement.threads = command.threads();
+  }
+  if (!placement.hostfile.empty() && !fs::exists(placement.hostfile))
+    throw UsageError(fmt::format("--hostfile {}: no such file", placement.hostfile));
+
+  const ScratchFolder scratch(fs::temp_directory_path());
+  const Mpirun mpirun = find_mpirun(flags.mpirun, scratch.path());
+  Words words = mpirun_words(mpirun, placement);
+  words.push_back(fs::read_symlink("/proc/self/exe").string());
+  words.insert(words.end(), command.words().begin(), command.words().end());
+  if (flags.show) {
+    fmt::print("{}\n", quoted(words));
+    return 0;
+  }
+  Observed seen = run_mpirun(words, scratch.path() / "notes", stop_requested());
+  seen.elsewhere = may_be_elsewhere(placement);
+  const Ending ending = meaning(mpirun, seen);
+  if (ending.code == 75)
+    throw Interrupted(fmt::format("{}; go on with: {}", ending.why, again(flags, command)));
+  if (!ending.why.empty()) throw Error(ending.code, ending.why);
+  return ending.code;
+}
+
+}  // namespace
+
+void add_launch(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand(
+      "launch", "Run one experiment over several MPI ranks: launch -n K -- run FILE ...");
+  auto flags = std::make_shared<LaunchFlags>();
+  command->add_option("-n", flags->placement.ranks, "Ranks, from 1 to the number of agents")
+      ->type_name("K")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--hostfile", flags->placement.hostfile, "The machines, as mpirun reads them")
+      ->type_name("FILE");
+  command
+      ->add_option("--mpirun", flags->mpirun,
+                   "Another mpirun than the one of the MPI this program was built with")
+      ->type_name("PROGRAM");
+  command
+      ->add_option("--threads", flags->placement.threads,
+                   "Threads of each rank; default: its share of the processors")
+      ->check(CLI::Range(1, 4096));
+  command->add_flag("--show", flags->show, "Print the command line for mpirun and do nothing");
+  auto words = std::make_shared<Words>();  // all that comes after --
+  command->add_option("COMMAND", *words, "After --: run FILE, and options of run")->type_name("");
+  command->allow_extras();  // for a better message
+  command->footer(
+      "Examples:\n"
+      "  ticopd launch -n 4 -- run experiments/mnist_ring10.toml --out runs/four\n"
+      "  ticopd launch -n 4 -- run experiments/mnist_ring10.toml --out runs/four --resume\n"
+      "  ticopd launch -n 10 --threads 8 --hostfile hosts -- run experiments/mnist_ring10.toml\n"
+      "Ctrl-C or SIGTERM: the ranks finish the round and save; a second one ends them.\n"
+      "Exit codes: those of run; 75 also where a rank or its machine was lost (--resume goes on),\n"
+      "  69 where mpirun could not start the ranks, 70 where one crashed");
+  command->callback([=, &action] {
+    for (const std::string& word : command->remaining())
+      if (word != "--")
+        throw UsageError(fmt::format(
+            "launch: {}: no such option; there are -n, --hostfile, --mpirun, --threads, --show, "
+            "and options of run come after --: ticopd launch -n 4 -- run FILE.toml {}",
+            word, word));
+    action = [=] { return launch(*flags, *words); };
+  });
+}
+
+}  // namespace ticopd::app

@@ -1,0 +1,63 @@
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "apps/commands.hpp"
+#include "apps/rank_notes.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd::app {
+namespace {
+
+// Ranks fail alike where the config is wrong, or where one of them is lost.
+bool said_already(const std::string& what, const Processes::Reason& reason) {
+  const std::string prefix = "rank " + std::to_string(reason.rank) + ": ";
+  const std::string why =
+      reason.why.starts_with(prefix) ? reason.why.substr(prefix.size()) : reason.why;
+  return what.find(why) != std::string::npos || (what.find(" lost rank ") != std::string::npos &&
+                                                 why.find(" lost rank ") != std::string::npos);
+}
+
+// All have given up. Rank 0 speaks for all, unless it is the one that is lost.
+[[noreturn]] void leave(Processes& ranks, int code, std::string what) {
+  // A peer that dies in the middle of a frame may leave any error behind; its death is the reason.
+  if (const std::string lost = ranks.lost(); !lost.empty() && code != Interrupted("").exit_code()) {
+    code = Interrupted("").exit_code();
+    what = "rank " + std::to_string(ranks.rank()) + " lost " + lost + "; then: " + what;
+  }
+  ranks.abandon(code, what);
+  const Processes::Parting parting = ranks.part();
+  if (ranks.rank() == 0) {
+    complain(code, what);
+    for (const Processes::Reason& reason : parting.reasons)
+      if (!said_already(what, reason)) complain(code, reason.why);
+    ranks.let_go();
+  } else if (!parting.told) {
+    complain(code, what);
+  }
+  std::fflush(nullptr);
+  std::_Exit(note_end(code));  // MPI may have requests under way that nobody will answer
+}
+
+}  // namespace
+
+int together(Processes& ranks, const std::function<int()>& body) {
+  ranks.on_emergency = [](const std::string& what) {
+    const int code = complain(Interrupted("").exit_code(), what);
+    std::fflush(nullptr);
+    std::_Exit(note_end(code));
+  };
+  try {
+    const int code = body();
+    ranks.close();
+    return code;
+  } catch (const Error& e) {
+    leave(ranks, e.exit_code(), e.what());
+  } catch (const std::bad_alloc&) {
+    leave(ranks, 70, "not enough memory for this experiment");
+  } catch (const std::exception& e) {
+    leave(ranks, 70, std::string("internal error, please report it: ") + e.what());
+  }
+}
+
+}  // namespace ticopd::app

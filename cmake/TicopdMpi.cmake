@@ -1,0 +1,25 @@
+# libticopd_mpi.so: opened by the program under mpirun, linked as ticopd::mpi by others. It uses
+# only headers of the core, so that the two can be built apart.
+if(TICOPD_MPI STREQUAL "OFF")
+  return()
+endif()
+if(TICOPD_MPI STREQUAL "AUTO")
+  find_package(MPI COMPONENTS CXX QUIET)
+else()
+  find_package(MPI REQUIRED COMPONENTS CXX)
+endif()
+if(NOT MPI_CXX_FOUND)
+  message(STATUS "No MPI found: ticopd runs on one machine only (libopenmpi-dev has it)")
+  return()
+endif()
+
+file(GLOB mpi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ticopd/transport/mpi*.cpp)
+add_library(ticopd_mpi SHARED ${mpi_sources})
+add_library(ticopd::mpi ALIAS ticopd_mpi)
+set_target_properties(ticopd_mpi PROPERTIES EXPORT_NAME mpi LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+target_compile_features(ticopd_mpi PUBLIC cxx_std_20)
+target_compile_definitions(ticopd_mpi PRIVATE TICOPD_VERSION="${PROJECT_VERSION}")
+target_include_directories(ticopd_mpi PUBLIC
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(ticopd_mpi PUBLIC MPI::MPI_CXX Threads::Threads
+  PRIVATE $<BUILD_INTERFACE:ticopd_warnings> Random123::Random123)

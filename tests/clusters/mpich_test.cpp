@@ -1,0 +1,49 @@
+// The plug-in built with the other MPI, opened by the same program.
+#include "clusters/launched.hpp"
+
+namespace ticopd {
+namespace {
+
+class Mpich : public Launched {
+ protected:
+  void SetUp() override {
+    Launched::SetUp();
+#ifndef TICOPD_MPICH_PLUGIN
+    GTEST_SKIP() << "MPICH is not installed (mpich, libmpich-dev)";
+#endif
+  }
+#ifdef TICOPD_MPICH_PLUGIN
+  std::map<std::string, std::string> environment{{ "TICOPD_MPI_PLUGIN", TICOPD_MPICH_PLUGIN }};
+#else
+  std::map<std::string, std::string> environment;
+#endif
+};
+
+TEST_F(Mpich, HasTheDigestOfOneProcessToo) {
+  const auto one = alone("one", {"--set", "iterations=1000"});
+  for (const int ranks : {1, 3}) {
+    const std::string out = "on" + std::to_string(ranks);
+    const Outcome o = ticopd(launch(ranks, out, {"--set", "iterations=1000"}), environment);
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(summary(out)["digest"], one["digest"]);
+    EXPECT_NE(summary(out)["transport"]["library"].get<std::string>().find("MPICH"),
+              std::string::npos);
+  }
+}
+
+// Each process would take itself for the only one, and all would write one folder.
+TEST_F(Mpich, UnderTheMpirunOfAnotherMpiIsRefused) {
+  ::setenv("TICOPD_MPI_PLUGIN", environment["TICOPD_MPI_PLUGIN"].c_str(), 1);
+  const std::string command = "cd '" + folder_.string() +
+                              "' && " TICOPD_MPIRUN " --oversubscribe -n 2 " TICOPD_BINARY
+                              " run small.toml --out out 2> err.txt";
+  const int status = std::system(command.c_str());
+  ::unsetenv("TICOPD_MPI_PLUGIN");
+  const std::string err = read_text(folder_ / "err.txt");
+  EXPECT_EQ(WEXITSTATUS(status), 69) << err;
+  EXPECT_NE(err.find("another MPI"), std::string::npos) << err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+}
+
+}  // namespace
+}  // namespace ticopd

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "ticopd/transport/mpi.hpp"
+
+namespace ticopd::dense {
+
+inline int world_size() {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+inline int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+// MPI_Barrier waits by spinning, and there are more processes than processors.
+inline void patient_barrier(MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(comm, &request);
+  for (int done = 0; done == 0; std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+// The first so many processes as ranks of their own; the others wait until they are done.
+struct MpiRanks {
+  static void run(int ranks, double deadline_s, const std::function<void(Transport&)>& body) {
+    if (ranks > world_size()) throw std::logic_error("mpirun started too few processes");
+    MPI_Comm some = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank() < ranks ? 0 : MPI_UNDEFINED, 0, &some);
+    std::exception_ptr error;
+    if (some != MPI_COMM_NULL) {
+      MpiTransport transport(some);
+      transport.set_deadline(deadline_s);
+      try {
+        body(transport);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      patient_barrier(some);  // nobody takes its transport away while others use theirs
+    }
+    patient_barrier(MPI_COMM_WORLD);
+    if (error) std::rethrow_exception(error);
+  }
+};
+
+}  // namespace ticopd::dense

@@ -1,0 +1,205 @@
+#include "ticopd/experiment/counted.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+// A value and where it stands in run.json: whoever edited the file learns which line to look at.
+class Value {
+ public:
+  Value(const json& value, std::string path) : value_(value), path_(std::move(path)) {}
+
+  [[noreturn]] void refuse(std::string_view why) const {
+    throw FormatError(fmt::format("run.json: {}: {}", path_.empty() ? "the file" : path_, why));
+  }
+
+  bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
+
+  Value at(const char* key) const {
+    const std::string path = path_.empty() ? key : path_ + "." + key;
+    if (!has(key)) throw FormatError(fmt::format("run.json: {}: is missing", path));
+    return {value_.at(key), path};
+  }
+
+  std::vector<Value> list() const {
+    if (!value_.is_array()) refuse("is not a list");
+    std::vector<Value> all;
+    for (std::size_t i = 0; i < value_.size(); ++i)
+      all.emplace_back(value_[i], fmt::format("{}[{}]", path_, i));
+    return all;
+  }
+
+  // Up to 2^53: beyond it other readers of JSON lose digits, and our sums could wrap.
+  std::uint64_t count() const { return up_to(std::uint64_t{1} << 53); }
+
+  int below(std::size_t end) const {
+    if (end == 0) refuse("there is nothing that it could name");
+    return static_cast<int>(up_to(end - 1));
+  }
+
+  std::string text() const {
+    if (!value_.is_string()) refuse("is not a text");
+    return value_.get<std::string>();
+  }
+
+ private:
+  std::uint64_t up_to(std::uint64_t most) const {
+    const bool negative = !value_.is_number_unsigned() && value_.is_number_integer() &&
+                          value_.get<std::int64_t>() < 0;
+    if (value_.is_number_integer() && !negative && value_.get<std::uint64_t>() <= most)
+      return value_.get<std::uint64_t>();
+    std::string given = value_.dump(-1, ' ', true, json::error_handler_t::replace);
+    if (given.size() > 40) given = given.substr(0, 40) + "...";
+    throw FormatError(fmt::format("run.json: {} = {}: allowed are whole numbers from 0 to {}",
+                                  path_, given, most));
+  }
+
+  const json& value_;
+  std::string path_;
+};
+
+Counted::Codec codec_of(const Value& v) {
+  return {v.at("messages").count(), v.at("payload_bytes").count()};
+}
+
+// One entry for each agent, in order.
+std::vector<Counted::Codec> codecs_of(const Value& list, std::size_t agents) {
+  const std::vector<Value> entries = list.list();
+  if (entries.size() != agents)
+    list.refuse(fmt::format("has {} entries, but there are {} agents", entries.size(), agents));
+  std::vector<Counted::Codec> all;
+  for (std::size_t i = 0; i < agents; ++i) {
+    const Value agent = entries[i].at("agent");
+    if (static_cast<std::size_t>(agent.below(agents)) != i)
+      agent.refuse(fmt::format("the list is in the order of the agents: expected {}", i));
+    all.push_back(codec_of(entries[i]));
+  }
+  return all;
+}
+
+Graph graph_of(const Value& root, std::size_t agents) {
+  std::vector<std::pair<int, int>> edges;
+  for (const Value& edge : root.at("edges").list()) {
+    const std::vector<Value> ends = edge.list();
+    if (ends.size() != 2) edge.refuse("is not a pair of agents");
+    edges.emplace_back(ends[0].below(agents), ends[1].below(agents));
+  }
+  try {
+    return Graph(static_cast<int>(agents), edges);
+  } catch (const ConfigError& e) {
+    root.at("edges").refuse(e.what());
+  }
+}
+
+Counted::ByAgentAndRank frames_of(const Value& list, std::size_t agents, std::size_t ranks) {
+  Counted::ByAgentAndRank all;
+  for (const Value& entry : list.list()) {
+    const std::pair key{entry.at("agent").below(agents), entry.at("rank").below(ranks)};
+    const Counted::Frames frames{entry.at("frames").count(), entry.at("bytes").count()};
+    if (!all.emplace(key, frames).second)
+      entry.refuse(
+          fmt::format("agent {} and rank {} stand in the list twice", key.first, key.second));
+  }
+  return all;
+}
+
+Counted::Part part_of(const Value& v, std::size_t agents) {
+  Counted::Part part;
+  const std::vector<Value> first = v.at("first").list();
+  const int ranks = v.at("ranks").below(agents + 1);
+  if (ranks == 0 || first.size() != static_cast<std::size_t>(ranks))
+    v.at("ranks").refuse(
+        fmt::format("{} ranks, but \"first\" names the first agent of {}", ranks, first.size()));
+  for (const Value& f : first) {
+    const int agent = f.below(agents);
+    if (part.first.empty() ? agent != 0 : agent <= part.first.back())
+      f.refuse("agents are dealt to the ranks in blocks, from agent 0 and upwards");
+    part.first.push_back(agent);
+  }
+  part.from_round = v.at("from_round").count();
+  part.to_round = v.at("to_round").count();
+  part.agents = codecs_of(v.at("agents"), agents);
+  part.sent = frames_of(v.at("sent"), agents, first.size());
+  part.received = frames_of(v.at("received"), agents, first.size());
+  return part;
+}
+
+Counted::Direction direction_of(const Value& v) {
+  return {v.at("frames").count(), v.at("payload_bytes").count(), v.at("framing_bytes").count()};
+}
+
+Counted::Rank rank_of(const Value& v, std::size_t index, std::size_t ranks, std::size_t agents) {
+  if (static_cast<std::size_t>(v.at("rank").below(ranks)) != index)
+    v.at("rank").refuse(fmt::format("the list is in the order of the ranks: expected {}", index));
+  const std::vector<Value> block = v.at("agents").list();
+  if (block.size() != 2) v.at("agents").refuse("is not a pair of agents: first and last");
+  return {v.has("host") ? v.at("host").text() : "",
+          block[0].below(agents),
+          block[1].below(agents),
+          direction_of(v.at("sent")),
+          direction_of(v.at("received")),
+          v.at("control").at("sent_bytes").count(),
+          v.at("control").at("received_bytes").count()};
+}
+
+void read_transport(const Value& transport, Counted& counted) {
+  const std::size_t agents = counted.agents.size();
+  constexpr std::array<std::string_view, 3> kinds{"none", "threads", "mpi"};
+  counted.kind = transport.at("kind").text();
+  if (std::ranges::find(kinds, counted.kind) == kinds.end())
+    throw FormatError("run.json: " + not_allowed("transport.kind", counted.kind, kinds));
+  if (transport.has("library")) counted.library = transport.at("library").text();
+  for (const Value& part : transport.at("parts").list())
+    counted.parts.push_back(part_of(part, agents));
+  if (counted.parts.empty()) transport.at("parts").refuse("is empty");
+  if (counted.kind == "none" && !transport.has("ranks")) return;
+  const std::vector<Value> ranks = transport.at("ranks").list();
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    counted.ranks.push_back(rank_of(ranks[r], r, ranks.size(), agents));
+}
+
+}  // namespace
+
+int Counted::Part::owner(int agent) const {
+  return static_cast<int>(std::upper_bound(first.begin(), first.end(), agent) - first.begin()) - 1;
+}
+
+Counted read_counted(const json& summary) {
+  const Value root(summary, "");
+  if (!root.has("transport"))
+    throw FormatError(fmt::format(
+        "run.json: {}; there is nothing to compare the ledger with",
+        root.has("status") && summary.at("status") == "diverged"
+            ? "the run diverged, and what its transport carried was not kept"
+            : "was made by a version of ticopd that did not count bytes at the transport"));
+  const Value ledger = root.at("ledger");
+  // The list bounds what the number may ask us to allocate.
+  const std::size_t agents = ledger.at("agents").list().size();
+  if (agents == 0 || root.at("agents").count() != agents)
+    ledger.at("agents").refuse(
+        fmt::format("has {} entries, but \"agents\" says {}", agents, root.at("agents").count()));
+  Counted counted{.graph = graph_of(root, agents)};
+  counted.iterations = root.at("iterations").count();
+  counted.payload_bytes = ledger.at("payload_bytes").count();
+  counted.agents = codecs_of(ledger.at("agents"), agents);
+  for (const Value& link : ledger.at("links").list()) {
+    const std::pair key{link.at("from").below(agents), link.at("to").below(agents)};
+    if (!counted.links.emplace(key, link.at("payload_bytes").count()).second)
+      link.refuse(
+          fmt::format("the link from {} to {} stands in the list twice", key.first, key.second));
+  }
+  read_transport(root.at("transport"), counted);
+  return counted;
+}
+
+}  // namespace ticopd

@@ -1,0 +1,34 @@
+// What the program finds in libticopd_mpi.so (plugin.cpp).
+#include "ticopd/transport/mpi.hpp"
+
+#define TICOPD_TEXT_(x) #x
+#define TICOPD_TEXT(x) TICOPD_TEXT_(x)
+
+extern "C" {
+
+const char* ticopd_mpi_library() {
+#if defined(OPEN_MPI)
+  return "Open MPI " TICOPD_TEXT(OMPI_MAJOR_VERSION) "." TICOPD_TEXT(
+      OMPI_MINOR_VERSION) "." TICOPD_TEXT(OMPI_RELEASE_VERSION);
+#elif defined(MPICH_VERSION)
+  return "MPICH " MPICH_VERSION;
+#else
+  return "MPI";
+#endif
+}
+
+// The program and the plug-in share a class: they must have been built from the same headers.
+const char* ticopd_mpi_version() {
+  return TICOPD_VERSION;
+}
+unsigned long ticopd_mpi_layout() {
+  return sizeof(ticopd::Processes);
+}
+
+ticopd::Processes* ticopd_join_mpi() {
+  int provided = MPI_THREAD_SINGLE, before = 0;
+  MPI_Initialized(&before);
+  if (before == 0) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+  return new ticopd::MpiTransport(MPI_COMM_WORLD, 60, before == 0);
+}
+}

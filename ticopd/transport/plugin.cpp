@@ -1,0 +1,106 @@
+#include "ticopd/transport/plugin.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* file_name = "libticopd_mpi.so";
+
+int number_of(std::initializer_list<const char*> variables) {
+  for (const char* name : variables)
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0')
+      return std::atoi(value);
+  return -1;
+}
+
+std::vector<fs::path> places() {
+  if (const char* given = std::getenv("TICOPD_MPI_PLUGIN"); given != nullptr && *given != '\0')
+    return {given};
+  std::error_code error;
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  return {here / file_name, here / ".." / TICOPD_PLUGIN_DIR / file_name};
+}
+
+// Opened once and kept: an MPI library cannot be unloaded. Its own components look for its symbols
+// among the global ones.
+void* plugin(std::string& why) {
+  static std::string trouble;
+  static void* const opened = [] {
+    for (const fs::path& file : places()) {
+      std::error_code error;
+      if (!fs::exists(file, error)) continue;
+      if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return handle;
+      trouble = dlerror();
+      return static_cast<void*>(nullptr);
+    }
+    trouble = fmt::format("{} is not beside the program (TICOPD_MPI_PLUGIN names another place)",
+                          file_name);
+    return static_cast<void*>(nullptr);
+  }();
+  why = trouble;
+  return opened;
+}
+
+template <class Function>
+Function* find(void* handle, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(handle, name));
+}
+
+}  // namespace
+
+int processes_started() {
+  const int size = number_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"});
+  if (size > 0) return size;
+  // Slurm's PMIx tells a process its number alone.
+  if (number_of({"PMIX_RANK", "PMI_RANK"}) < 0) return 0;
+  return std::max(1, number_of({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}));
+}
+
+int process_number() {
+  return std::max(0, number_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}));
+}
+
+std::string mpi_library() {
+  std::string why;
+  void* const handle = plugin(why);
+  if (handle == nullptr) return {};
+  auto* const name = find<const char*()>(handle, "ticopd_mpi_library");
+  return name == nullptr ? std::string() : name();
+}
+
+std::unique_ptr<Processes> join_processes() {
+  std::string why;
+  void* const handle = plugin(why);
+  auto* join = handle == nullptr ? nullptr : find<Processes*()>(handle, "ticopd_join_mpi");
+  if (join == nullptr)
+    throw UnavailableError(fmt::format(
+        "{}, but this build has no MPI part: {}; install libopenmpi-dev and build again",
+        processes_started() > 0 ? "started by mpirun" : "network.transport = \"mpi\"", why));
+  const auto version = find<const char*()>(handle, "ticopd_mpi_version");
+  const auto layout = find<unsigned long()>(handle, "ticopd_mpi_layout");
+  if (version == nullptr || std::string(version()) != TICOPD_VERSION || layout == nullptr ||
+      layout() != sizeof(Processes))
+    throw UnavailableError(
+        fmt::format("{} is of another build than this program, {}: build both from one tree",
+                    file_name, TICOPD_VERSION));
+  std::unique_ptr<Processes> ranks(join());
+  // mpirun of one MPI and the library of another: each process would think it is alone, and all of
+  // them would write the same folder.
+  if (const int started = processes_started(); started > 1 && ranks->size() != started)
+    throw UnavailableError(fmt::format(
+        "mpirun started {} processes, but {} sees {}: this mpirun belongs to another MPI; take "
+        "the one that comes with it (mpirun.openmpi, mpirun.mpich)",
+        started, mpi_library(), ranks->size()));
+  return ranks;
+}
+
+}  // namespace ticopd
