@@ -15,7 +15,7 @@
 #endif
 
 #include "bench/ask.hpp"
-#include "bench/rounds.hpp"
+#include "bench/drift.hpp"
 
 namespace {
 
@@ -33,39 +33,6 @@ using namespace ticopd::bench;
 //                          all rows of a few columns at a time, so that the neighbours' xhat is in
 //                          a cache too)
 constexpr double bytes_per_coordinate = 8 + (8 + 1.125 + 4) + (16 + 8);
-
-TiCoPD step_sizes() {
-  return {.alpha = 0.1, .theta = 0.1, .eta = 0.01, .beta = 0.96};
-}
-
-void fill(std::span<float> values, std::uint32_t agent, float size) {
-  Generator draw(Noise{1, 0, agent, stream_synthetic});
-  for (float& v : values) v = size * (Noise::to_uniform(draw.bits()) - 0.5f);
-}
-
-// f_i = g_i . x with its gradient in place already: to ask for it costs nothing. The models drift
-// forever, so that every round has something to send.
-class Drift final : public Objective<float> {
- public:
-  Drift(int agents, std::size_t dimension) : agents_(agents), dimension_(dimension) {}
-
-  int agents() const override { return agents_; }
-  std::size_t dimension() const override { return dimension_; }
-  double value(int, std::span<const float>) const override { return 0.0; }
-  void gradient(int, std::span<const float>, std::span<float>) const override {}
-  void start(std::uint64_t, std::span<float> x) const override { fill(x, 1000, 1.0f); }
-
- private:
-  int agents_;
-  std::size_t dimension_;
-};
-
-std::unique_ptr<Rounds<float>> make_rounds(const Drift& drift, Pool& pool) {
-  auto rounds = std::make_unique<Rounds<float>>(drift, step_sizes(), pool);
-  for (std::size_t i = 0; i < rounds->gradient().rows(); ++i)
-    fill(rounds->gradient().row(i), static_cast<std::uint32_t>(i), 0.01f);
-  return rounds;
-}
 
 // Arrays of 160 MB each, in the kind of memory that rounds have.
 class Triad {

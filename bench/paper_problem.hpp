@@ -44,8 +44,9 @@ std::vector<V> load(const std::filesystem::path& path) {
   return values;
 }
 
+// One for each agent.
 template <class T>
-std::unique_ptr<Objective<T>> load_objective(const std::filesystem::path& folder) {
+std::vector<Dataset<T>> load_shards(const std::filesystem::path& folder) {
   const auto images = load<std::uint8_t>(folder / "images.u8");
   const auto labels = load<std::uint8_t>(folder / "labels.u8");
   std::vector<Dataset<T>> shards;
@@ -58,7 +59,12 @@ std::unique_ptr<Objective<T>> load_objective(const std::filesystem::path& folder
                       std::vector<double>(last - first, static_cast<double>(agent))});
     first = last;
   }
-  return make_objective<T>({}, std::move(shards), {}, agents);
+  return shards;
+}
+
+template <class T>
+std::unique_ptr<Objective<T>> load_objective(const std::filesystem::path& folder) {
+  return make_objective<T>({}, load_shards<T>(folder), {}, agents);
 }
 
 // The step sizes of experiments/mnist_ring10.toml.

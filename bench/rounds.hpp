@@ -21,13 +21,14 @@ inline std::unique_ptr<Pool> make_pool(int threads) {
 template <class T>
 class Rounds {
  public:
-  // Both must outlive it.
-  Rounds(const Objective<T>& objective, const TiCoPD& params, Pool& pool)
+  // All of them must outlive it. Without a transport all agents are here.
+  Rounds(const Objective<T>& objective, const TiCoPD& params, Pool& pool,
+         Transport* transport = nullptr)
       : graph_(ring(objective.agents())),
         net_({.graph = graph_,
               .objective = objective,
               .codec = *codec_,
-              .transport = alone_,
+              .transport = transport != nullptr ? *transport : alone_,
               .pool = pool}),
         run_(params, net_) {}
 

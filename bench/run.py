@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from figures import agents_figures, exchange_figures, gradient_figures, memory_figures
+from ranks import ranks_figures
 from side import say
 from table import as_markdown, cores, machine, write_between_marks
 
@@ -51,6 +52,7 @@ def main():
     begin = time.monotonic()
     rows, about = gradient_figures(options)
     rows += exchange_figures(options) + memory_figures(options) + agents_figures(options)
+    rows += ranks_figures(options)
     steps = about["overfit_steps"]
     text = "\n\n".join([
         f"{machine()}, `make bench`. Kernel chosen here: {about['used']}; BLAS: {about['blas']}; peer: "
