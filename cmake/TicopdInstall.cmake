@@ -5,6 +5,10 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ticopd)
 install(TARGETS ticopd_core EXPORT ticopd-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ticopd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT ticopd-targets NAMESPACE ticopd:: DESTINATION ${package_dir})
+if(TARGET ticopd_mpi)
+  install(TARGETS ticopd_mpi EXPORT ticopd-mpi-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT ticopd-mpi-targets NAMESPACE ticopd:: DESTINATION ${package_dir})
+endif()
 
 configure_package_config_file(cmake/ticopd-config.cmake.in ticopd-config.cmake
   INSTALL_DESTINATION ${package_dir})

@@ -22,4 +22,4 @@ target_compile_definitions(ticopd_mpi PRIVATE TICOPD_VERSION="${PROJECT_VERSION}
 target_include_directories(ticopd_mpi PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(ticopd_mpi PUBLIC MPI::MPI_CXX Threads::Threads
-  PRIVATE $<BUILD_INTERFACE:ticopd_warnings> Random123::Random123)
+  Random123::Random123 PRIVATE $<BUILD_INTERFACE:ticopd_warnings>)

@@ -14,3 +14,6 @@ step(${CMAKE_COMMAND} -S ${SOURCE} -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${SCR
      -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_BUILD_TYPE=Release)
 step(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 step(${SCRATCH}/build/outside)
+if(EXISTS ${SCRATCH}/build/outside_mpi)
+  step(${SCRATCH}/build/outside_mpi)
+endif()

@@ -1,4 +1,6 @@
 // What the program finds in libticopd_mpi.so (plugin.cpp).
+#include <cstdlib>
+
 #include "ticopd/transport/mpi.hpp"
 
 #define TICOPD_TEXT_(x) #x
@@ -26,6 +28,10 @@ unsigned long ticopd_mpi_layout() {
 }
 
 ticopd::Processes* ticopd_join_mpi() {
+  // Over TCP Open MPI sends 64 kB at once, and the rest when the receiver has asked for it; on a
+  // slow link that question waits behind the receiver's own frames (docs/clusters.md has figures).
+  // The user's own setting counts more.
+  setenv("OMPI_MCA_btl_tcp_eager_limit", "1048576", 0);
   int provided = MPI_THREAD_SINGLE, before = 0;
   MPI_Initialized(&before);
   if (before == 0) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
