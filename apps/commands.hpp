@@ -38,6 +38,8 @@ int complain(int code, const std::string& what);
 // A body that all processes of an MPI run execute: where it fails anywhere all end, with one code
 // and one message.
 int together(Processes& ranks, const std::function<int()>& body);
+// The end where not even that can be done.
+[[noreturn]] void leave_at_once(const std::string& what);
 
 // Options that several commands share.
 struct RunFlags {

@@ -23,7 +23,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler stores
 
 extern "C" void on_signal(int signal) {
   stop.store(true);
-  std::signal(signal, SIG_DFL);
+  if (signal != SIGUSR1) std::signal(signal, SIG_DFL);  // batch systems may send that one twice
 }
 
 // CLI11 says that a command is missing where one is misspelt, and suggests no option.

@@ -154,8 +154,8 @@ int run_experiment_of(const fs::path& file, const RunFlags& flags, Processes* ra
     print_summary(summary, options.out, progress.last());
   if (speaks && flags.profile && !flags.json && summary.contains("share")) print_profile(summary);
   if (summary["status"] == "interrupted")
-    throw Interrupted(launched ? "interrupted; all is saved"
-                               : "interrupted; all is saved, go on with: " + again);
+    throw Interrupted(launched || !speaks ? "interrupted; all is saved"
+                                          : "interrupted; all is saved, go on with: " + again);
   return 0;
 }
 
@@ -163,7 +163,12 @@ int run_one(const fs::path& file, const RunFlags& flags) {
   if (processes_started() == 0 &&
       Config::read(file, flags.set).get<std::string>("network.transport") != "mpi")
     return run_experiment_of(file, flags, nullptr);
-  const auto ranks = join_processes();
+  double deadline_s = 60;
+  try {
+    deadline_s = Config::read(file, flags.set).get<double>("network.deadline_s");
+  } catch (const Error&) {  // said later, by one rank for all
+  }
+  const auto ranks = join_processes(deadline_s, leave_at_once);
   return together(*ranks, [&] { return run_experiment_of(file, flags, ranks.get()); });
 }
 

@@ -41,12 +41,13 @@ bool said_already(const std::string& what, const Processes::Reason& reason) {
 
 }  // namespace
 
+void leave_at_once(const std::string& what) {
+  const int code = complain(Interrupted("").exit_code(), what);
+  std::fflush(nullptr);
+  std::_Exit(note_end(code));
+}
+
 int together(Processes& ranks, const std::function<int()>& body) {
-  ranks.on_emergency = [](const std::string& what) {
-    const int code = complain(Interrupted("").exit_code(), what);
-    std::fflush(nullptr);
-    std::_Exit(note_end(code));
-  };
   try {
     const int code = body();
     ranks.close();

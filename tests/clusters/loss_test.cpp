@@ -6,7 +6,7 @@ namespace {
 
 class Loss : public Launched {
  protected:
-  static constexpr double deadline_s = 5;
+  static constexpr double deadline_s = 3;
 
   Arguments length() const {
     return {"--set", "iterations=12000",
@@ -77,13 +77,30 @@ TEST_F(Loss, ByKillEndsWith75AndResumesToTheSameDigest) {
 
 TEST_F(Loss, ByARankThatStopsAnsweringIsSeenByTheDeadline) {
   const auto whole = alone("whole", length());
-  int struck = 0;
-  Program program(folder_, launch(3, "cut", length()));
-  ASSERT_TRUE(strike(program, SIGSTOP, 3, struck));
-  const Outcome o = end_of(program);
+  for (const int rank : {0, 2}) {  // rank 0 is the one that all others listen to in the end
+    SCOPED_TRACE(rank);
+    std::filesystem::remove_all(folder_ / "cut");
+    Program program(folder_, launch(3, "cut", length()));
+    ASSERT_TRUE(program.wait_for(folder_ / "cut/checkpoint.safetensors"));
+    const pid_t victim = process_of(rank);
+    ASSERT_TRUE(victim != 0 && ::kill(victim, SIGSTOP) == 0);
+    const Outcome o = end_of(program);
+    EXPECT_EQ(o.code, 75) << o.err;
+    EXPECT_NE(o.err.find("network.deadline_s"), std::string::npos) << o.err;
+    expect_resumed(3, whole);
+  }
+}
+
+// A batch system may tell the processes of one machine only.
+TEST_F(Loss, IsNoneWhereOneRankIsAskedToStop) {
+  const Arguments more{"--set", "iterations=4000000", "--set", "checkpoint.every=2000"};
+  Program program(folder_, launch(3, "cut", more));
+  ASSERT_TRUE(program.wait_for(folder_ / "cut/checkpoint.safetensors"));
+  const pid_t told = process_of(1);
+  ASSERT_TRUE(told != 0 && ::kill(told, SIGTERM) == 0);
+  const Outcome o = program.wait();
   EXPECT_EQ(o.code, 75) << o.err;
-  EXPECT_NE(o.err.find("network.deadline_s"), std::string::npos) << o.err;
-  expect_resumed(3, whole);
+  EXPECT_EQ(summary("cut")["status"], "interrupted");
 }
 
 }  // namespace

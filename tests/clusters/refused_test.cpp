@@ -39,10 +39,20 @@ TEST_F(Refused, AnotherConfigOnOneRank) {
   expect_refused("more='--set seed=2'", "seed");
   expect_refused("more='--set algorithm.alpha=0.07'", "algorithm.alpha");
   expect_refused("more='--set log.every=7'", "log.every");
+  expect_refused("more='--set checkpoint.every=7'", "checkpoint.every");
 }
 
 TEST_F(Refused, AnotherKernelOnOneRank) {
   expect_refused("export TICOPD_KERNEL=plain", "kernel");
+}
+
+// It would keep the others waiting inside MPI, where no exception gets them out.
+TEST_F(Refused, AProcessThatNeverArrives) {
+  const Outcome o = started(2, "exec sleep 100",
+                            {"run", "small.toml", "--out", "out", "--set", "network.deadline_s=2"});
+  EXPECT_EQ(o.code, 75) << o.err;
+  EXPECT_NE(o.err.find("network.deadline_s"), std::string::npos) << o.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 
 TEST_F(Refused, MoreRanksThanAgents) {

@@ -53,7 +53,8 @@ std::vector<json> all_gather_json(Transport& transport, const json& mine) {
   for (const Bytes& part :
        all_gather(transport, channel_control, to_bytes<char>(std::span(text)))) {
     const std::vector<char> chars = from_bytes<char>(part);
-    all.push_back(json::parse(chars.begin(), chars.end()));
+    all.push_back(json::parse(chars.begin(), chars.end(), nullptr, false));
+    if (all.back().is_discarded()) throw FormatError("a control message does not parse");
   }
   return all;
 }

@@ -124,7 +124,8 @@ void save_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run,
     mine.push_back({data + i * tensor_bytes + first, std::as_bytes(rows)});
   }
   text.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
-  write_together(net.surroundings().transport, path, std::as_bytes(std::span(text)), mine);
+  write_together(net.surroundings().transport, path, net.round(), std::as_bytes(std::span(text)),
+                 mine);
 }
 
 CheckpointNotes read_checkpoint_notes(const fs::path& path) {

@@ -116,10 +116,18 @@ class ExperimentRun {
       options.processes->set_deadline(config.get<double>("network.deadline_s"));
   }
 
+  ~ExperimentRun() {
+    if (options_.processes) options_.processes->flush_by({});
+  }
+  ExperimentRun(const ExperimentRun&) = delete;
+  ExperimentRun& operator=(const ExperimentRun&) = delete;
+
   json operator()() {
     for (const char* key : {"version", "instruction_set", "kernel", "blas"})
       refuse_other_ranks({{key, machine()[key]}}, "");
-    refuse_other_ranks(config_.identity(), "");
+    json config = config_.tree();
+    for (const char* key : {"name", "report", "tune"}) config.erase(key);
+    refuse_other_ranks(config, "");
     if (const json done = look_at_folder(); !done.is_null()) return done;
     prepared_ = std::make_unique<Prepared<T>>(prepare<T>(config_, prepare_options()));
     refuse_other_ranks(shards(), "the data: ");
@@ -135,8 +143,11 @@ class ExperimentRun {
         folder_.write_summary(summary("diverged", {}, what));
       }
       throw Diverged(what);
-    } catch (const Error&) {  // a rank is lost, say: what was logged is kept
-      if (leader_) folder_.publish_metrics(true);
+    } catch (const Error&) {  // a rank is lost, say: what was logged is kept, if it can be
+      try {
+        if (leader_) folder_.publish_metrics(true);
+      } catch (const DiskError&) {
+      }
       throw;
     }
     if (leader_) folder_.publish_metrics(true);
@@ -231,7 +242,7 @@ class ExperimentRun {
     if (options_.processes) {
       s.transport = options_.processes;
       s.may_pin = options_.processes->sharers() == 1;
-      if (leader_) options_.processes->flush_logs = [this] { folder_.publish_metrics(true); };
+      if (leader_) options_.processes->flush_by([this] { folder_.publish_metrics(true); });
     }
     s.checkpoint = folder_.checkpoint();
     s.checkpoint_config = config_.identity().dump();
@@ -254,8 +265,8 @@ class ExperimentRun {
     const std::uint64_t before =
         static_cast<std::uint64_t>(solution.first_agent) * x.cols() * sizeof(T);
     const FilePiece mine{head.size() + before, std::as_bytes(std::span(x.data(), x.size()))};
-    write_together(transport_, folder_.path() / "final.npy", std::as_bytes(std::span(head)),
-                   std::span(&mine, 1));
+    write_together(transport_, folder_.path() / "final.npy", solution.rounds,
+                   std::as_bytes(std::span(head)), std::span(&mine, 1));
   }
 
   json summary(const std::string& status, const Solution<T>& solution, const std::string& reason) {

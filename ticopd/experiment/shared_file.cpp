@@ -59,9 +59,9 @@ void File::fail(const char* what) const {
   throw DiskError(path_.string() + ": " + what + ": " + std::strerror(errno));
 }
 
-void write_together(Transport& transport, const fs::path& path, std::span<const std::byte> head,
-                    std::span<const FilePiece> mine) {
-  const fs::path temporary = path.string() + ".tmp";
+void write_together(Transport& transport, const fs::path& path, std::uint32_t round,
+                    std::span<const std::byte> head, std::span<const FilePiece> mine) {
+  const fs::path temporary = path.string() + "." + std::to_string(round) + ".tmp";
   const bool leader = transport.rank() == 0;
   if (leader) File(temporary, O_WRONLY | O_CREAT | O_TRUNC).write_at(0, head);
   barrier(transport, channel_checkpoint);

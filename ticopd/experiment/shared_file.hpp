@@ -34,8 +34,10 @@ struct FilePiece {
 
 // A file that all ranks write together: the head by rank 0 (others pass what they like), and each
 // rank its own pieces. It gets its name only when all of it is on the disk, so what stood there
-// before is never replaced by less. Every rank must see the folder.
-void write_together(Transport& transport, const std::filesystem::path& file,
+// before is never replaced by less. Every rank must see the folder. The name it has before holds
+// the round: on a network's file system a rank may for a while still see an older file by a name
+// that was used before.
+void write_together(Transport& transport, const std::filesystem::path& file, std::uint32_t round,
                     std::span<const std::byte> head, std::span<const FilePiece> mine);
 
 }  // namespace ticopd

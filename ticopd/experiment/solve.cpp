@@ -141,6 +141,7 @@ class Loop {
   // What clock and signals ask for.
   Next wish() const {
     if (setup_.stop && setup_.stop->load()) return Next::stop;
+    if (transport_.asked_to_stop()) return Next::stop;
     const bool due =
         setup_.checkpoint_every_s > 0 && seconds_now() - saved_at_ > setup_.checkpoint_every_s;
     return due ? Next::save : Next::go;
@@ -161,7 +162,10 @@ class Loop {
         for (int r = 1; r < transport_.size(); ++r)
           transport_.send(r, channel_decision, Bytes{static_cast<std::byte>(promised_)});
       }
-    } else if (net_.round() > first_round_) {
+    } else {
+      if (setup_.stop && setup_.stop->load() && !std::exchange(asked_, true))
+        transport_.ask_to_stop();
+      if (net_.round() == first_round_) return by_round ? Next::save : Next::go;
       const Bytes told = transport_.receive(0, channel_decision, 1);
       if (told.size() != 1) throw FormatError("a control message has a wrong length");
       next = static_cast<Next>(told[0]);
@@ -193,7 +197,31 @@ class Loop {
         .at(0);
   }
 
+  // Ranks that went on from different rounds would wait for each other in vain.
+  void refuse_other_checkpoint() {
+    json mine;  // null: there is none
+    if (std::filesystem::exists(setup_.checkpoint)) {
+      const CheckpointNotes notes = read_checkpoint_notes(setup_.checkpoint);
+      for (const char* key : {"round", "check"})
+        if (notes.contains(key)) mine[key] = notes.at(key);
+    }
+    const std::vector<json> all = all_gather_json(transport_, mine);
+    for (std::size_t r = 1; r < all.size(); ++r)
+      if (all[r] != all[0])
+        throw DiskError(fmt::format(
+            "{}: rank {} finds {}, rank 0 finds {}: all ranks need one folder, on a shared file "
+            "system",
+            setup_.checkpoint.string(), r, round_of(all[r]), round_of(all[0])));
+  }
+
+  static std::string round_of(const json& notes) {
+    return notes.is_object() && notes.contains("round")
+               ? "round " + notes["round"].get<std::string>()
+               : "nothing";
+  }
+
   void restore() {
+    refuse_other_checkpoint();
     if (!std::filesystem::exists(setup_.checkpoint)) return;  // stopped before the first checkpoint
     const std::string file = setup_.checkpoint.string();
     try {
@@ -251,6 +279,7 @@ class Loop {
   Digest digest_;
   Metrics last_;
   Carried carried_;
+  bool asked_ = false;             // others: rank 0 was told that we were asked to stop
   Next promised_ = Next::go;       // rank 0: what it told the others to do after this round
   std::uint32_t first_round_ = 1;  // of this process
   double begin_ = 0, saved_at_ = 0, seconds_before_ = 0, first_loss_ = 0;

@@ -58,25 +58,17 @@ MpiTransport::MpiTransport(MPI_Comm comm, double deadline_s, bool ends_mpi)
 
 MpiTransport::~MpiTransport() {
   end_progress();
-  release();
+  try {
+    release();
+  } catch (const Interrupted&) {  // MPI hangs, and keeps what it has
+  }
 }
 
-// Requests that MPI may still write to must not outlive their memory. A receive can be taken back;
-// a send that nobody took cannot, so its memory is left to MPI.
+// MPI may still write to the memory of requests that are not done, and no call takes a matched
+// message back: their memory is left to it.
 void MpiTransport::release() {
   const Inside inside(*this);
-  int ended = 0;
-  MPI_Finalized(&ended);
-  if (ended != 0 || comm_ == MPI_COMM_NULL) return;
-  for (auto& [from, expected] : expected_)
-    for (const Pending& operation : expected)
-      for (std::size_t i = 0; i < operations_.size(); ++i)
-        if (operations_[i] == operation) {
-          MPI_Cancel(&requests_[i]);
-          MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
-        }
-  for (std::size_t i = 0; i < operations_.size(); ++i)
-    if (requests_[i] != MPI_REQUEST_NULL) new Pending(operations_[i]);
+  for (const Pending& operation : operations_) new Pending(operation);
   requests_.clear();
   operations_.clear();
   comm_ = MPI_COMM_NULL;
@@ -85,7 +77,7 @@ void MpiTransport::release() {
 void MpiTransport::under_way(MPI_Request request, Pending operation) {
   requests_.push_back(request);
   operations_.push_back(std::move(operation));
-  work_.notify_one();
+  wake_progress();
 }
 
 void MpiTransport::post_send(int to, int tag, Bytes bytes) {
@@ -109,7 +101,7 @@ MpiTransport::Pending MpiTransport::post_receive(int from, int tag, std::size_t 
   expected_[{from, tag}].push_back(operation);
   ++unmatched_;
   match_expected();
-  work_.notify_one();
+  wake_progress();
   return operation;
 }
 
@@ -121,14 +113,14 @@ bool MpiTransport::match(Operation& operation, int from, int tag, MPI_Request& r
   check(MPI_Improbe(from, tag, comm_, &there, &message, &status), "look for messages");
   if (there == 0) return false;
   MPI_Get_count(&status, MPI_BYTE, &length);
-  operation.matched = true;
   if (static_cast<std::size_t>(length) > operation.most) {
     operation.too_long = static_cast<std::size_t>(length);
-    operation.done = true;
+    operation.matched = operation.done = true;
     return true;
   }
   operation.bytes.resize(static_cast<std::size_t>(length));
   check(MPI_Imrecv(operation.bytes.data(), length, MPI_BYTE, &message, &request), "receive");
+  operation.matched = true;
   return true;
 }
 
@@ -182,13 +174,17 @@ void MpiTransport::expect(int from, std::uint32_t channel, std::size_t most) {
 }
 
 Transport::Arrival MpiTransport::do_receive(int from, std::uint32_t channel, std::size_t most) {
-  auto& queue = expected_[{from, tag_of(channel)}];  // only this thread adds and removes
-  if (queue.empty()) post_receive(from, tag_of(channel), most);
-  const Pending operation = queue.front();
+  const std::pair<int, int> who(from, tag_of(channel));
+  Pending operation;
+  {
+    const Inside inside(*this);
+    if (const auto& queue = expected_[who]; !queue.empty()) operation = queue.front();
+  }
+  if (!operation) operation = post_receive(who.first, who.second, most);
   wait(from, [&] { return operation->done; });
   {
     const Inside inside(*this);
-    queue.pop_front();
+    expected_[who].pop_front();
   }
   if (operation->too_long > 0) refuse_length(from, operation->too_long, operation->most);
   check(operation->error, "receive");
@@ -220,6 +216,7 @@ void MpiTransport::wait(int from, const std::function<bool()>& ready) {
   for (int turn = 0;; ++turn) {
     {
       const Inside inside(*this);
+      if (trouble_) std::rethrow_exception(trouble_);
       test_requests();
       if (ready()) return;
     }
@@ -260,7 +257,9 @@ MpiTransport::Inside::Inside(MpiTransport& transport) : transport_(transport) {
   const double begin = seconds_now();
   while (!transport.mutex_.try_lock_for(std::chrono::milliseconds(100))) {
     const std::string who = transport.lost();
-    if (who.empty() && seconds_now() - begin < transport.deadline_.load()) continue;
+    const bool in_time = seconds_now() - begin < transport.deadline_.load();
+    if (who.empty() && in_time && !transport.hung_) continue;
+    transport.hung_ = true;
     throw Interrupted("rank " + std::to_string(transport.rank_) + " lost " +
                       (who.empty() ? "its peers: MPI hangs" : who) + transport.in_round());
   }
@@ -272,24 +271,43 @@ MpiTransport::Inside::~Inside() {
   transport_.mutex_.unlock();
 }
 
+void MpiTransport::wake_progress() {
+  {
+    const std::lock_guard lock(idle_mutex_);
+    work_to_do_ = true;
+  }
+  work_.notify_one();
+}
+
 // The thread that moves messages while the others compute. A tenth of a millisecond is short
-// against the exchange of a model, and too long to cost a processor. It calls MPI as little as it
-// can help: where it hangs there the caller only loses a peer, not the way out.
+// against the exchange of a model, and too long to cost a processor. It waits for the lock with a
+// limit and for work without the lock, so that nothing keeps it from watching.
 void MpiTransport::progress() {
-  std::unique_lock lock(mutex_, std::defer_lock);
   while (!end_) {
+    {
+      std::unique_lock idle(idle_mutex_);
+      work_.wait_for(idle, std::chrono::milliseconds(100), [this] { return end_ || work_to_do_; });
+    }
+    std::unique_lock lock(mutex_, std::defer_lock);
     if (!lock.try_lock_for(std::chrono::milliseconds(100))) {
       watch();
       continue;
     }
-    work_.wait_for(lock, std::chrono::milliseconds(100),
-                   [this] { return end_ || !requests_.empty() || unmatched_ > 0; });
-    const bool work = !requests_.empty() || unmatched_ > 0;
-    if (work && !end_ && moves_ && waiting_.load() == 0) test_requests();
+    const bool moves = moves_ && !end_ && waiting_.load() == 0 && !trouble_;
+    try {
+      if (moves) test_requests();
+    } catch (const std::exception&) {  // the caller finds it when it waits
+      trouble_ = std::current_exception();
+    }
+    {
+      const std::lock_guard idle(idle_mutex_);
+      work_to_do_ = !requests_.empty() || unmatched_ > 0;
+    }
     lock.unlock();
     const timespec nap{0, 100'000};
     nanosleep(&nap, nullptr);
   }
+  ended_ = true;
 }
 
 // The caller holds the lock, for long now. MPI cannot be left by an exception from here.
@@ -298,17 +316,20 @@ void MpiTransport::watch() {
   if (since == 0 || now - since < 3 * look_every_s) return;
   const std::string who = leaving_ ? std::string() : lost();
   if (who.empty() && now - since < deadline_.load()) return;
-  if (!on_emergency) return;
-  if (flush_logs) flush_logs();
-  on_emergency("rank " + std::to_string(rank_) + " lost " +
-               (who.empty() ? "its peers: MPI has hung past network.deadline_s" : who) +
-               in_round());
+  emergency("rank " + std::to_string(rank_) + " lost " +
+            (who.empty() ? "its peers: MPI has hung past network.deadline_s" : who) + in_round());
 }
 
 void MpiTransport::end_progress() {
   end_ = true;
   work_.notify_all();
-  if (progress_.joinable()) progress_.join();
+  if (!progress_.joinable()) return;
+  const double begin = seconds_now();
+  while (!ended_ && seconds_now() - begin < 1) std::this_thread::yield();
+  if (ended_)
+    progress_.join();
+  else
+    progress_.detach();  // it hangs in MPI, for ever
 }
 
 int MpiTransport::sharers() const {

@@ -43,6 +43,8 @@ class MpiTransport final : public Processes {
   int size() const override { return size_; }
   void expect(int from, std::uint32_t channel, std::size_t most) override;
   void abandon(int exit_code, const std::string& why) override;
+  void ask_to_stop() override;
+  bool asked_to_stop() override;
 
   std::string library() const override;
   std::string host(int rank) const override {
@@ -61,9 +63,9 @@ class MpiTransport final : public Processes {
   Arrival do_receive(int from, std::uint32_t channel, std::size_t most) override;
 
  private:
-  static constexpr int tag_farewell = 0x7000, tag_let_go = 0x7001;
+  static constexpr int tag_farewell = 0x7000, tag_let_go = 0x7001, tag_stop = 0x7002;
   static constexpr double look_every_s = 0.1;  // for lost ranks
-  static constexpr double parting_s = 5;       // a rank in a long gradient may not hear of the end
+  static constexpr double parting_s = 2;       // a rank in a long gradient may not hear of the end
 
   // One request under way, with the memory that MPI reads or writes meanwhile.
   struct Operation {
@@ -107,6 +109,7 @@ class MpiTransport final : public Processes {
   void finalize();
   void wait(int from, const std::function<bool()>& ready);
   bool wait_up_to(double seconds, const std::function<bool()>& ready);
+  void wake_progress();
   void progress();
   void watch();
   void end_progress();
@@ -130,9 +133,14 @@ class MpiTransport final : public Processes {
   std::atomic<int> waiting_ = 0;          // someone who waits tests the requests itself
   std::atomic<double> inside_since_ = 0;  // the caller's thread; 0: it is not in MPI
   std::atomic<bool> moves_ = false;       // the other thread may call MPI
-  std::condition_variable_any work_;
+  std::atomic<bool> hung_ = false;        // a thread did not come back from MPI
+  std::exception_ptr trouble_;            // what the other thread met
+  std::mutex idle_mutex_;
+  std::condition_variable work_;
+  bool work_to_do_ = false;            // under idle_mutex_
   std::atomic<bool> leaving_ = false;  // peers that end now are not lost
   std::atomic<bool> end_ = false;
+  std::atomic<bool> ended_ = false;
   std::thread progress_;
 };
 

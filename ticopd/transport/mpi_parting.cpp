@@ -59,6 +59,17 @@ void MpiTransport::hear_farewells() {
   }
 }
 
+void MpiTransport::ask_to_stop() {
+  post_send(0, tag_stop, {});
+}
+
+bool MpiTransport::asked_to_stop() {
+  const Inside inside(*this);
+  int there = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, tag_stop, comm_, &there, MPI_STATUS_IGNORE);
+  return there != 0;
+}
+
 bool MpiTransport::has_parted(int rank) const {
   return std::any_of(farewells_.begin(), farewells_.end(),
                      [rank](const Farewell& f) { return f.from == rank; });
@@ -84,7 +95,7 @@ Processes::Parting MpiTransport::part() try {
     return parting;
   }
   const Pending word = post_receive(0, tag_let_go, 1);
-  wait_up_to(2 * parting_s, [&] {
+  wait_up_to(1.5 * parting_s, [&] {
     const Inside inside(*this);
     return word->done || is_gone(0);
   });

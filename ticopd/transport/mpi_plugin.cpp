@@ -27,7 +27,7 @@ unsigned long ticopd_mpi_layout() {
   return sizeof(ticopd::Processes);
 }
 
-ticopd::Processes* ticopd_join_mpi() {
+ticopd::Processes* ticopd_join_mpi(double deadline_s) {
   // Over TCP Open MPI sends 64 kB at once, and the rest when the receiver has asked for it; on a
   // slow link that question waits behind the receiver's own frames (docs/clusters.md has figures).
   // The user's own setting counts more.
@@ -35,6 +35,6 @@ ticopd::Processes* ticopd_join_mpi() {
   int provided = MPI_THREAD_SINGLE, before = 0;
   MPI_Initialized(&before);
   if (before == 0) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
-  return new ticopd::MpiTransport(MPI_COMM_WORLD, 60, before == 0);
+  return new ticopd::MpiTransport(MPI_COMM_WORLD, deadline_s, before == 0);
 }
 }

@@ -4,8 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace ticopd {
@@ -77,10 +82,42 @@ std::string mpi_library() {
   return name == nullptr ? std::string() : name();
 }
 
-std::unique_ptr<Processes> join_processes() {
+namespace {
+
+// Calls `late` unless it is destroyed before.
+class Alarm {
+ public:
+  Alarm(double seconds, std::function<void()> late)
+      : thread_([this, seconds, late = std::move(late)] {
+          std::unique_lock lock(mutex_);
+          if (!done_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return off_; }))
+            late();
+        }) {}
+  ~Alarm() {
+    {
+      const std::lock_guard lock(mutex_);
+      off_ = true;
+    }
+    done_.notify_all();
+    thread_.join();
+  }
+  Alarm(const Alarm&) = delete;
+  Alarm& operator=(const Alarm&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable done_;
+  bool off_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Processes> join_processes(
+    double deadline_s, const std::function<void(const std::string& what)>& on_emergency) {
   std::string why;
   void* const handle = plugin(why);
-  auto* join = handle == nullptr ? nullptr : find<Processes*()>(handle, "ticopd_join_mpi");
+  auto* join = handle == nullptr ? nullptr : find<Processes*(double)>(handle, "ticopd_join_mpi");
   if (join == nullptr)
     throw UnavailableError(fmt::format(
         "{}, but this build has no MPI part: {}; install libopenmpi-dev and build again",
@@ -92,7 +129,16 @@ std::unique_ptr<Processes> join_processes() {
     throw UnavailableError(
         fmt::format("{} is of another build than this program, {}: build both from one tree",
                     file_name, TICOPD_VERSION));
-  std::unique_ptr<Processes> ranks(join());
+  std::unique_ptr<Processes> ranks;
+  {
+    const Alarm alarm(deadline_s, [&] {
+      on_emergency(
+          fmt::format("rank {} waited past network.deadline_s for all {} processes to start MPI",
+                      process_number(), processes_started()));
+    });
+    ranks.reset(join(deadline_s));
+  }
+  ranks->on_emergency = on_emergency;
   // mpirun of one MPI and the library of another: each process would think it is alone, and all of
   // them would write the same folder.
   if (const int started = processes_started(); started > 1 && ranks->size() != started)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,10 @@ std::string mpi_library();
 
 // Joins the other processes. UnavailableError where there is no plug-in, or it belongs to another
 // MPI than the mpirun that started us.
-std::unique_ptr<Processes> join_processes();
+//
+// A process that never arrives would keep the others waiting inside MPI: past the deadline
+// `on_emergency` is called, here and later (Processes), and must end the process.
+std::unique_ptr<Processes> join_processes(
+    double deadline_s, const std::function<void(const std::string& what)>& on_emergency);
 
 }  // namespace ticopd

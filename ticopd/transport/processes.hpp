@@ -1,7 +1,10 @@
 #pragma once
 
+#include <exception>
 #include <functional>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ticopd/transport/transport.hpp"
@@ -29,7 +32,11 @@ class Processes : public Transport {
   // Called, from a thread of its own, where this rank can neither go on nor throw, because it hangs
   // inside the library with a lost peer: must end the process.
   std::function<void(const std::string& what)> on_emergency;
-  std::function<void()> flush_logs;  // called before that
+  // Called before that; empty: nothing to flush any more.
+  void flush_by(std::function<void()> flush) {
+    const std::lock_guard lock(flush_mutex_);
+    flush_ = std::move(flush);
+  }
 
   // A rank whose process is known to have ended without a word, and where it ran; empty: none.
   virtual std::string lost() const = 0;
@@ -44,6 +51,23 @@ class Processes : public Transport {
   };
   virtual Parting part() = 0;  // waits some seconds at most
   virtual void let_go() = 0;
+
+ protected:
+  void emergency(const std::string& what) {
+    if (!on_emergency) return;
+    {
+      const std::lock_guard lock(flush_mutex_);
+      try {
+        if (flush_) flush_();
+      } catch (const std::exception&) {  // the disk, too: there is nobody left to tell
+      }
+    }
+    on_emergency(what);
+  }
+
+ private:
+  std::mutex flush_mutex_;
+  std::function<void()> flush_;
 };
 
 }  // namespace ticopd

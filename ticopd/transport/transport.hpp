@@ -62,6 +62,10 @@ class Transport {
   // This rank gives up: whoever waits for it, now or later, is told why and throws.
   virtual void abandon(int exit_code, const std::string& why) = 0;
 
+  // A rank that was asked to stop tells rank 0, which decides for all.
+  virtual void ask_to_stop() {}
+  virtual bool asked_to_stop() { return false; }
+
   // The round that is being run, for messages.
   void set_round(std::uint32_t round) { round_.store(round); }
 
