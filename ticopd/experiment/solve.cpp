@@ -110,6 +110,8 @@ class Loop {
 
   void log() {
     Metrics m = measure(net_, *run_);
+    // What it needed is of the size of models, and goes back to the system until the next time.
+    if (net_.state_bytes() > (1u << 20)) give_memory_back();
     digest_.add(net_, run_->x());
     m.seconds = seconds_before_ + seconds_now() - begin_;
     last_ = m;
