@@ -67,7 +67,7 @@ TEST_F(Loss, ByKillEndsWith75AndResumesToTheSameDigest) {
     SCOPED_TRACE("rank " + std::to_string(struck) + " of " + std::to_string(ranks));
     ++done;
     EXPECT_EQ(o.code, 75) << o.err;
-    // Open MPI leaves the survivors two seconds; one that waits for the disk may not get to speak.
+    // Open MPI leaves the survivors two seconds; once some were seen not to speak before that.
     if (o.err.find("a rank was lost") != std::string::npos) {
       EXPECT_NE(o.err.find("lost rank " + std::to_string(struck)), std::string::npos) << o.err;
       EXPECT_NE(o.err.find("(round "), std::string::npos) << o.err;
