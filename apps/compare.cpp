@@ -53,6 +53,7 @@ void claim_folder(const fs::path& out, const RunFlags& flags, const json& compar
   fs::create_directories(out, error);
   if (error)
     throw DiskError(fmt::format("{}: cannot be created: {}", out.string(), error.message()));
+  remove_unfinished(out);
   write_atomically(out / "compare.json", comparison.dump(2) + "\n");
 }
 

@@ -101,6 +101,7 @@ int tune_file(const fs::path& file, TuneFlags flags) {
   const Study study = read_study(std::span(&file, 1), set);
   const fs::path out = flags.out.empty() ? default_folder("tune-" + study.name) : flags.out;
   refuse_if_taken(out, study, flags.resume);
+  remove_unfinished(out);
   std::vector<Tuned> found;
   json rows = json::array();
   for (const Study::Run& run : study.runs) {

@@ -67,6 +67,16 @@ TEST_F(File, AtomicWriteThatFailsLeavesTheOldContentAndNothingElse) {
   EXPECT_EQ(names(), std::vector<std::string>{"out.txt"});
 }
 
+TEST_F(File, UnfinishedWritesAreRemovedAndNothingElse) {
+  const std::vector<std::string> kept{"a.tmp",     ".a.tmp",     ".a.1.tmp",
+                                      "a.1.2.tmp", ".a.1.x.tmp", ".b.1.2"};
+  for (const std::string& name : kept) write(name, "kept");
+  write(".trials.csv.123.4.tmp", "half");
+  remove_unfinished(folder_);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / ".trials.csv.123.4.tmp"));
+  for (const std::string& name : kept) EXPECT_TRUE(std::filesystem::exists(folder_ / name)) << name;
+}
+
 TEST_F(File, AtomicWriteNamesThePathWhenTheDiskRefuses) {
   expect_refused<DiskError>([&] { write_atomically(folder_ / "none" / "out.txt", "x"); },
                             {"none/out.txt", "No such file"});

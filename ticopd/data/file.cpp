@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -54,6 +55,19 @@ void sync_folder(const fs::path& folder) {
   if (fd.get() < 0 || (::fsync(fd.get()) != 0 && errno != EINVAL)) disk_trouble(folder, "sync");
 }
 
+// .NAME.PID.COUNT.tmp, which write_atomically makes; any other name is somebody else's.
+fs::path temporary_name(const fs::path& file, unsigned count) {
+  return fmt::format(".{}.{}.{}.tmp", file.filename().string(), ::getpid(), count);
+}
+
+bool is_temporary(const fs::path& name) {
+  const std::string pid_and_count =
+      name.stem().extension().string() + name.stem().stem().extension().string();
+  return name.extension() == ".tmp" && name.string().starts_with('.') &&
+         std::ranges::count(pid_and_count, '.') == 2 &&
+         pid_and_count.find_first_not_of(".0123456789") == std::string::npos;
+}
+
 std::string drained(FileStream stream) {
   std::string bytes;
   bytes.reserve(stream.left().value_or(0));
@@ -74,8 +88,7 @@ std::string read_file(const fs::path& file) {
 void write_atomically(const fs::path& file, const std::function<void(const fs::path&)>& write) {
   static std::atomic<unsigned> count{0};
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  const fs::path temporary =
-      folder / fmt::format(".{}.{}.{}.tmp", file.filename().string(), ::getpid(), count++);
+  const fs::path temporary = folder / temporary_name(file, count++);
   try {
     write(temporary);
     Descriptor fd(::open(temporary.c_str(), O_RDONLY | O_CLOEXEC));
@@ -95,6 +108,12 @@ void write_atomically(const fs::path& file, std::string_view bytes) {
     write_all(fd.get(), bytes, file);
     if (fd.close() != 0) disk_trouble(file, "write");
   });
+}
+
+void remove_unfinished(const fs::path& folder) {
+  std::error_code error;  // a leftover that stays harms nobody
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (is_temporary(entry.path().filename())) fs::remove(entry.path(), error);
 }
 
 ScratchFolder::ScratchFolder(const fs::path& parent) {

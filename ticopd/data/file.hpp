@@ -23,6 +23,9 @@ void write_atomically(const std::filesystem::path& file, std::string_view bytes)
 void write_atomically(const std::filesystem::path& file,
                       const std::function<void(const std::filesystem::path&)>& write);
 
+// What writers that were killed in the middle left in this folder, under the temporary names above.
+void remove_unfinished(const std::filesystem::path& folder);
+
 // A folder of its own inside `parent`, gone with all it holds at the end. DiskError where none can
 // be made.
 class ScratchFolder {

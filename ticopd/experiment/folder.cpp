@@ -36,11 +36,10 @@ void RunFolder::create() const {
   fs::create_directories(path_, error);
   if (error)
     throw DiskError(fmt::format("{}: cannot be created: {}", path_.string(), error.message()));
-  // What a run that was killed in the middle of a write left behind.
+  remove_unfinished(path_);
   for (const auto& entry : fs::directory_iterator(path_, error)) {
     const std::string name = entry.path().filename().string();
-    for (const char* ours :
-         {".metrics.csv.", ".run.json.", ".final.npy.", "final.npy.", "checkpoint.safetensors."})
+    for (const char* ours : {"final.npy.", "checkpoint.safetensors."})  // of several ranks
       if (name.starts_with(ours) && name.ends_with(".tmp")) fs::remove(entry.path(), error);
   }
 }

@@ -120,6 +120,7 @@ class Tuning {
     for (const std::string& axis : axis_names()) search["config"]["algorithm"].erase(axis);
     search["ranges"] = json::array();
     for (const SearchAxis& a : space_.axes()) search["ranges"].push_back({a.low, a.high, a.closed});
+    remove_unfinished(options_.out);
     if (fs::exists(file)) {
       const json before = json::parse(read_file(file), nullptr, false);
       if (!before.is_object()) throw FormatError(file.string() + ": is not a search");
