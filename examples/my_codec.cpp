@@ -46,7 +46,7 @@ class Truncated final : public ticopd::Codec<T> {
   double paper_bits(std::size_t d) const override { return 16.0 * static_cast<double>(d); }
 
   // Seven stored bits of mantissa are kept: |Q(v) - v| <= 2^-7 |v|, coordinate by coordinate.
-  std::optional<double> contraction(std::size_t) const override { return 1 - 0x1p-7; }
+  ticopd::ErrorBound error_bound(std::size_t) const override { return {0x1p-14}; }
 };
 
 // f_i(x) = ||x - c_i||^2 / 2 with c_i of the agent's own: the optimum is the mean of the c_i.

@@ -115,7 +115,7 @@ struct Halves final : Codec<double> {
   }
   std::size_t payload_bytes(std::size_t d) const override { return 8 * d; }
   double paper_bits(std::size_t d) const override { return 64.0 * static_cast<double>(d); }
-  std::optional<double> contraction(std::size_t) const override { return 0.5; }
+  ErrorBound error_bound(std::size_t) const override { return {0.25}; }
 };
 
 TEST(Codec, OfOnesOwnNeedsOnlyEncodeAndDecode) {

@@ -60,10 +60,13 @@ class Schedule {
 struct Range {
   double low, high;
   bool low_allowed;
+  bool whole = false;
 };
 inline constexpr Range positive{0, std::numeric_limits<double>::infinity(), false};
 inline constexpr Range up_to_one{0, 1, false};
 inline constexpr Range share{0, 1, true};
+inline constexpr Range at_least_zero{0, std::numeric_limits<double>::infinity(), true};
+inline constexpr Range counted{1, 1e9, true, true};  // 1, 2, 3, ...
 
 // Where tuning looks for a parameter: a log range, in units of what `unit` makes of the parameters
 // declared before it and of lambda_max(L). Ratios have ranges that suit every problem; only the
@@ -91,6 +94,15 @@ template <class Algorithm>
 struct Flag {
   std::string_view name;
   bool Algorithm::* member;
+  std::string_view help;
+};
+
+// One word of a few, such as the form of a method that has two.
+template <class Algorithm>
+struct Choice {
+  std::string_view name;
+  std::string_view Algorithm::* member;  // the default is its initializer
+  std::array<std::string_view, 2> words;
   std::string_view help;
 };
 

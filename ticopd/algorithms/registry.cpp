@@ -34,6 +34,14 @@ constexpr auto flags_of() {
     return std::array<Flag<A>, 0>{};
 }
 
+template <class A>
+constexpr auto choices_of() {
+  if constexpr (requires { A::choices(); })
+    return A::choices();
+  else
+    return std::array<Choice<A>, 0>{};
+}
+
 // The unit of a search range for callers that know parameters by name.
 template <class A>
 decltype(ParameterInfo::unit) unit_of(const Parameter<A>& parameter) {
@@ -50,7 +58,13 @@ decltype(ParameterInfo::unit) unit_of(const Parameter<A>& parameter) {
 
 template <class A>
 AlgorithmInfo describe() {
-  AlgorithmInfo info{A::name, A::paper, requires { A::uncompressed; }, {}, {}};
+  AlgorithmInfo info{.name = A::name,
+                     .paper = A::paper,
+                     .uncompressed = requires { A::uncompressed; },
+                     .own_codec = requires(A a) { a.codec(); },
+                     .parameters = {},
+                     .flags = {},
+                     .choices = {}};
   const A defaults;
   for (const auto& p : A::parameters()) {
     const Schedule& s = defaults.*p.member;
@@ -59,6 +73,8 @@ AlgorithmInfo describe() {
                                unit_of(p)});
   }
   for (const auto& f : flags_of<A>()) info.flags.push_back({f.name, f.help, defaults.*f.member});
+  for (const auto& c : choices_of<A>())
+    info.choices.push_back({c.name, c.help, c.words, defaults.*c.member});
   return info;
 }
 
@@ -70,7 +86,12 @@ std::string number(double v) {
 
 void check_range(const std::string& key, const Schedule& s, const Range& range) {
   const double v = s(1);
-  if (v <= range.high && (range.low_allowed ? v >= range.low : v > range.low)) return;
+  if (v <= range.high && (range.low_allowed ? v >= range.low : v > range.low) &&
+      (!range.whole || v == std::floor(v)))
+    return;
+  if (range.whole)
+    throw ConfigError(key + " = " + number(v) + ": allowed is a whole number from " +
+                      number(range.low) + " to " + number(range.high));
   const std::string low = range.low_allowed ? "at least " : "above ";
   throw ConfigError(key + " = " + number(v) + ": allowed is " + low + number(range.low) +
                     (std::isinf(range.high) ? "" : ", at most " + number(range.high)));
@@ -80,6 +101,7 @@ std::vector<std::string_view> keys(const AlgorithmInfo& info) {
   std::vector<std::string_view> names{"name"};
   for (const auto& p : info.parameters) names.push_back(p.name);
   for (const auto& f : info.flags) names.push_back(f.name);
+  for (const auto& c : info.choices) names.push_back(c.name);
   return names;
 }
 
@@ -98,10 +120,11 @@ void refuse_unknown(const AlgorithmOptions& options, const AlgorithmInfo& info) 
   };
   for (const auto& [key, value] : options.parameters) check(key);
   for (const auto& [key, value] : options.flags) check(key);
+  for (const auto& [key, value] : options.words) check(key);
 }
 
-template <class T, class A>
-RunFactory<T> build(const AlgorithmOptions& options, const Spectrum& graph, Warnings& warnings) {
+template <class A>
+A configured(const AlgorithmOptions& options) {
   A params;
   for (const auto& p : A::parameters()) {
     const std::string key = "algorithm." + std::string(p.name);
@@ -117,8 +140,31 @@ RunFactory<T> build(const AlgorithmOptions& options, const Spectrum& graph, Warn
   for (const auto& f : flags_of<A>())
     if (const auto given = options.flags.find(std::string(f.name)); given != options.flags.end())
       params.*f.member = given->second;
+  for (const auto& c : choices_of<A>()) {
+    const auto given = options.words.find(std::string(c.name));
+    if (given == options.words.end()) continue;
+    const auto word = std::find(c.words.begin(), c.words.end(), given->second);
+    if (word == c.words.end())
+      throw ConfigError(not_allowed("algorithm." + given->first, given->second, c.words));
+    params.*c.member = *word;
+  }
+  return params;
+}
+
+template <class T, class A>
+RunFactory<T> build(const AlgorithmOptions& options, const Spectrum& graph, Warnings& warnings) {
+  A params = configured<A>(options);
   if constexpr (requires { params.resolve(graph, warnings); }) params.resolve(graph, warnings);
   return run_factory<T>(params);
+}
+
+template <class A>
+AlgorithmNeeds needs_of(const AlgorithmOptions& options) {
+  const A params = configured<A>(options);
+  AlgorithmNeeds needs;
+  if constexpr (requires { params.needs_centre(); }) needs.centre = params.needs_centre();
+  if constexpr (requires { params.codec(); }) needs.codec = params.codec();
+  return needs;
 }
 
 template <class... A>
@@ -132,6 +178,13 @@ RunFactory<T> build_named(Algorithms<A...>, const AlgorithmOptions& options, con
   RunFactory<T> made;
   (void)((options.name == A::name && (made = build<T, A>(options, graph, warnings), true)) || ...);
   return made;
+}
+
+template <class... A>
+AlgorithmNeeds needs_named(Algorithms<A...>, const AlgorithmOptions& options) {
+  AlgorithmNeeds needs;
+  (void)((options.name == A::name && (needs = needs_of<A>(options), true)) || ...);
+  return needs;
 }
 
 }  // namespace
@@ -148,6 +201,11 @@ const AlgorithmInfo& algorithm_info(std::string_view name) {
     names.push_back(info.name);
   }
   throw ConfigError(not_allowed("algorithm.name", name, names));
+}
+
+AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options) {
+  refuse_unknown(options, algorithm_info(options.name));
+  return needs_named(All{}, options);
 }
 
 template <class T>

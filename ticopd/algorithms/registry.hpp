@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "ticopd/algorithms/parameter.hpp"
 #include "ticopd/algorithms/run.hpp"
+#include "ticopd/codecs/codec.hpp"
 #include "ticopd/graph/mixing.hpp"
 
 namespace ticopd {
@@ -18,6 +20,7 @@ struct AlgorithmOptions {
   std::string name = "ticopd";
   std::map<std::string, Schedule> parameters;
   std::map<std::string, bool> flags;
+  std::map<std::string, std::string> words = {};
 };
 
 struct ParameterInfo {
@@ -36,15 +39,31 @@ struct FlagInfo {
   bool value;
 };
 
+struct ChoiceInfo {
+  std::string_view name, help;
+  std::array<std::string_view, 2> words;
+  std::string_view value;
+};
+
 struct AlgorithmInfo {
   std::string_view name, paper;
   bool uncompressed;  // refuses lossy codecs
+  bool own_codec;     // brings its codec itself
   std::vector<ParameterInfo> parameters;
   std::vector<FlagInfo> flags;
+  std::vector<ChoiceInfo> choices;
+};
+
+// What an algorithm with these options asks of its surroundings.
+struct AlgorithmNeeds {
+  bool centre = false;                       // agent 0 must be everyone's neighbour
+  std::optional<CodecOptions> codec = {};    // instead of the config's
 };
 
 std::span<const AlgorithmInfo> algorithm_table();
 const AlgorithmInfo& algorithm_info(std::string_view name);  // ConfigError naming algorithm.name
+
+AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options);
 
 // Checks names and ranges (ConfigError naming `algorithm.KEY`), fills what follows from the graph.
 template <class T>

@@ -1,5 +1,6 @@
 #include "ticopd/codecs/codec.hpp"
 
+#include <cmath>
 #include <stdexcept>
 
 namespace ticopd {
@@ -33,6 +34,13 @@ bool Codec<T>::decode_stretches(std::span<const std::byte> in, const Noise& mess
   if (!decode(in, message, q)) return false;
   use(0, q);
   return true;
+}
+
+template <class T>
+std::optional<double> Codec<T>::contraction(std::size_t d) const {
+  const ErrorBound bound = error_bound(d);
+  if (!(bound.relative < 1) || bound.absolute > 0 || bound.rescale != 1) return std::nullopt;
+  return 1.0 - std::sqrt(bound.relative);
 }
 
 template class Codec<float>;

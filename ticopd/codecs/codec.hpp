@@ -10,11 +10,24 @@
 #include <string_view>
 #include <vector>
 
+#include "ticopd/codecs/source.hpp"
 #include "ticopd/network/noise.hpp"
 
 namespace ticopd {
 
 using Bytes = std::vector<std::byte>;
+
+// How the symbols of a quantiser become bits: planes of fixed width, an entropy coder, or the Elias
+// code of the QSGD paper (levels.hpp).
+enum class Coding { fixed, entropy, elias };
+
+// What a codec promises: E||Q(v) / rescale - v||^2 <= relative ||v||^2 + absolute for every v.
+struct ErrorBound {
+  double relative = 0;
+  double absolute = 0;
+  double rescale = 1;
+  bool unbiased = false;  // E Q(v) = v
+};
 
 // Q = DEC o ENC on one row. ENC really makes bytes; DEC reads those bytes and nothing else of the
 // sender, besides the message's name (seed, round, agent, channel), which its frame carries.
@@ -24,7 +37,7 @@ class Codec {
  public:
   virtual ~Codec() = default;
 
-  // Replaces `out` by the payload of v, exactly payload_bytes(v.size()) bytes. False if v, or a
+  // Replaces `out` by the payload of v, at most payload_bytes(v.size()) bytes. False if v, or a
   // norm of it, is not finite; `out` is then unspecified.
   [[nodiscard]] virtual bool encode(std::span<const T> v, const Noise& message,
                                     Bytes& out) const = 0;
@@ -52,13 +65,23 @@ class Codec {
   [[nodiscard]] virtual bool decode_stretches(std::span<const std::byte> in, const Noise& message,
                                               std::size_t d, const Use& use) const;
 
+  // The longest payload of d coordinates; of a code of fixed length, every payload.
   virtual std::size_t payload_bytes(std::size_t d) const = 0;
+  virtual bool fixed_length() const { return true; }
 
-  // What the papers would count for one message.
+  // What the papers would count for one message, whatever it says; and for this very message,
+  // where that depends on what it says.
   virtual double paper_bits(std::size_t d) const = 0;
+  virtual double paper_bits_of(std::span<const std::byte>, std::size_t d) const {
+    return paper_bits(d);
+  }
 
-  // delta of E||Q(x) - x||^2 <= (1 - delta)^2 ||x||^2; empty where Q does not contract.
-  virtual std::optional<double> contraction(std::size_t d) const = 0;
+  virtual ErrorBound error_bound(std::size_t d) const = 0;
+  // delta of E||Q(v) - v||^2 <= (1 - delta)^2 ||v||^2; empty where Q does not contract.
+  std::optional<double> contraction(std::size_t d) const;
+
+  // How many coordinates of v lie outside the range that this message can tell apart.
+  virtual std::uint64_t saturated(const Source<T>&, const Noise&) const { return 0; }
 
   // A lossless codec carries v itself, not v - h: h + (v - h) is not v in floating point.
   virtual bool lossless() const { return false; }
@@ -70,12 +93,19 @@ extern template class Codec<double>;
 // What a config may say of a codec. Keys that a kind does not use are ignored.
 struct CodecOptions {
   std::string kind = "identity";
-  int bits = 8;                       // qsgd: levels 0 ... s = 2^bits - 1
-  bool scaled = true;                 // qsgd: divide by tau, which makes it contract
-  std::size_t bucket = 0;             // qsgd: one norm per so many coordinates; 0: one for the row
-  std::optional<std::size_t> k = {};  // top_k, rand_k
+  int bits = 8;            // qsgd: levels 0 ... s = 2^bits - 1; infinity: 0 ... 2^(bits - 1); grid
+  bool scaled = true;      // qsgd: divide by tau, which makes it contract
+  std::size_t bucket = 0;  // one norm per so many coordinates; 0: one for the row
+  std::optional<std::size_t> k = {};    // top_k, rand_k
   std::optional<double> fraction = {};  // top_k, rand_k: k = max(1, floor(fraction d))
   bool unbiased = false;                // rand_k: scale by d / k
+  double threshold = 0.1;               // threshold: keep |v_k| >= threshold max |v|
+  double p = 0.5;                       // random_gossip: the chance that the row travels
+  double omega = 0.25;                  // adaptive: relative error
+  double step = 1e-3;                   // adaptive: absolute error eta_q
+  std::string then = "";                // top_k, rand_k, threshold: how the kept values travel
+  Coding coding = Coding::fixed;
+  double r0 = 1, kappa = 0.99;  // grid: the box at round t is +- r0 kappa^(t - 1)
 };
 
 // What `ticopd list codecs` shows.

@@ -27,7 +27,7 @@ class Identity final : public Codec<T> {
 
   std::size_t payload_bytes(std::size_t d) const override { return d * sizeof(T); }
   double paper_bits(std::size_t d) const override { return 32.0 * static_cast<double>(d); }
-  std::optional<double> contraction(std::size_t) const override { return 1.0; }
+  ErrorBound error_bound(std::size_t) const override { return {.unbiased = true}; }
   bool lossless() const override { return true; }
 };
 

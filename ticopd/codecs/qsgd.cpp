@@ -210,11 +210,10 @@ double Qsgd<T, Loops>::omega(std::size_t length) const {
 
 // The largest bucket has the largest omega, hence the worst bound of the row.
 template <class T, class Loops>
-std::optional<double> Qsgd<T, Loops>::contraction(std::size_t d) const {
+ErrorBound Qsgd<T, Loops>::error_bound(std::size_t d) const {
   const double worst = omega(Layout(d, bucket_, bits_).length_of(0));
-  if (scaled_) return 1.0 - std::sqrt(1.0 - 1.0 / (1.0 + worst));
-  if (worst < 1.0) return 1.0 - std::sqrt(worst);
-  return std::nullopt;
+  if (scaled_) return {.relative = 1.0 - 1.0 / (1.0 + worst)};
+  return {.relative = worst, .unbiased = true};
 }
 
 template class Qsgd<float>;

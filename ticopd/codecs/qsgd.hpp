@@ -34,7 +34,7 @@ class Qsgd final : public Codec<T> {
 
   std::size_t payload_bytes(std::size_t d) const override;
   double paper_bits(std::size_t d) const override;
-  std::optional<double> contraction(std::size_t d) const override;
+  ErrorBound error_bound(std::size_t d) const override;
 
  private:
   struct Layout;  // of a row of d coordinates

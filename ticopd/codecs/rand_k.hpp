@@ -53,9 +53,10 @@ class RandK final : public Codec<T> {
   double paper_bits(std::size_t d) const override {
     return 32.0 * static_cast<double>(size_.of(d)) + 64.0;
   }
-  std::optional<double> contraction(std::size_t d) const override {
-    if (unbiased_) return std::nullopt;  // E||Q(v) - v||^2 = (d / k - 1) ||v||^2
-    return size_.contraction(d);
+  ErrorBound error_bound(std::size_t d) const override {
+    if (!unbiased_) return {size_.lost_share(d)};
+    const double k = static_cast<double>(size_.of(d));
+    return {.relative = d == 0 ? 0.0 : static_cast<double>(d) / k - 1, .unbiased = true};
   }
 
  private:

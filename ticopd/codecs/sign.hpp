@@ -54,8 +54,8 @@ class Sign final : public Codec<T> {
 
   // ||Q(v) - v||^2 = ||v||^2 - ||v||_1^2 / d, and ||v||_1 >= ||v||: equal for one nonzero
   // coordinate.
-  std::optional<double> contraction(std::size_t d) const override {
-    return d == 0 ? 1.0 : 1.0 - std::sqrt(1.0 - 1.0 / static_cast<double>(d));
+  ErrorBound error_bound(std::size_t d) const override {
+    return {.relative = d == 0 ? 0.0 : 1.0 - 1.0 / static_cast<double>(d)};
   }
 
  private:

@@ -30,9 +30,8 @@ std::size_t SubsetSize::of(std::size_t d) const {
   return std::min(d, std::max<std::size_t>(1, share));
 }
 
-double SubsetSize::contraction(std::size_t d) const {
-  if (d == 0) return 1.0;
-  return 1.0 - std::sqrt(1.0 - static_cast<double>(of(d)) / static_cast<double>(d));
+double SubsetSize::lost_share(std::size_t d) const {
+  return d == 0 ? 0.0 : 1.0 - static_cast<double>(of(d)) / static_cast<double>(d);
 }
 
 }  // namespace ticopd

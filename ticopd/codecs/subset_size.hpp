@@ -13,7 +13,7 @@ class SubsetSize {
   explicit SubsetSize(const CodecOptions& options);  // ConfigError unless one of the two is given
 
   std::size_t of(std::size_t d) const;
-  double contraction(std::size_t d) const;  // both lose at most the share 1 - k / d of ||v||^2
+  double lost_share(std::size_t d) const;  // of ||v||^2, at most: 1 - k / d
 
  private:
   std::size_t k_;

@@ -66,7 +66,7 @@ class TopK final : public Codec<T> {
   double paper_bits(std::size_t d) const override {
     return static_cast<double>(size_.of(d)) * (32.0 + index_bits(d));
   }
-  std::optional<double> contraction(std::size_t d) const override { return size_.contraction(d); }
+  ErrorBound error_bound(std::size_t d) const override { return {size_.lost_share(d)}; }
 
  private:
   static unsigned index_bits(std::size_t d) {

@@ -229,6 +229,10 @@ void check_algorithm(json& table) {
   for (const FlagInfo& flag : info.flags)
     boolean("algorithm." + std::string(flag.name),
             table.emplace(flag.name, flag.value).first.value());
+  for (const ChoiceInfo& choice : info.choices)
+    word({choice.words.begin(), choice.words.end()})(
+        "algorithm." + std::string(choice.name),
+        table.emplace(choice.name, choice.value).first.value());
   for (const ParameterInfo& p : info.parameters)
     if (!p.required && p.derived.empty()) table.emplace(p.name, p.value);
 }

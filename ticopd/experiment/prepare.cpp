@@ -63,6 +63,9 @@ AlgorithmOptions algorithm_options(const Config& config) {
     if (value.is_boolean() &&
         std::ranges::find(parameters, key, &ParameterInfo::name) == parameters.end())
       options.flags[key] = value;
+    else if (value.is_string() &&
+             std::ranges::find(parameters, key, &ParameterInfo::name) == parameters.end())
+      options.words[key] = value;
     else
       options.parameters[key] = read_schedule("algorithm." + key, value);
   }
