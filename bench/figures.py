@@ -173,6 +173,42 @@ def exchange_figures(options):
     return rows
 
 
+def entropy_figures(options):
+    side = Side("bench_entropy", [options.build / "bench/bench_entropy"])
+    say("qsgd, entropy-coded and Elias-coded, d = 79,510, in turns:")
+    questions = [f"{verb} {name}" for name in side.about["cases"] if " fixed " not in name
+                 for verb in ("encode", "decode")]
+    take_turns([(side, question) for question in questions], 10 * options.repeats)
+    bits = (2, 4, 6, 8)
+
+    def sizes(kind):
+        return [side.about["cases"][f"{kind} {b}"] for b in bits]
+
+    def listed(values, digits):
+        return ", ".join(f"{value:.{digits}f}" for value in values)
+
+    def lengths(kind):
+        return [case["sent"] / case["entropy"] for case in sizes(kind)]
+
+    def speeds(verb, kind):
+        return [side.about["row_bytes"] / side.median(f"{verb} {kind} {b}") / 1e3 for b in bits]
+
+    entropies = listed([case["entropy"] for case in sizes("gaussian entropy")], 3)
+    longest = max(lengths("gaussian entropy"))
+    rows = [judged("entropy-coded qsgd over the entropy of its symbols, Gaussian row of 79,510, longest of "
+                   "2, 4, 6 and 8 bits", "<= 1.05 x", longest <= 1.05, f"{longest:.3f} x",
+                   f"{listed(lengths('gaussian entropy'), 3)} x of {entropies} bits a coordinate; heavy tails "
+                   f"{listed(lengths('heavy entropy'), 3)} x; Elias {listed(lengths('gaussian elias'), 2)} x")]
+    for verb in ("encode", "decode"):
+        slowest = min(speeds(verb, "gaussian entropy"))
+        rows.append(judged(f"the same, {verb}, 1 thread, of input, slowest of them", "200 MB/s",
+                           slowest >= 200, f"{slowest:.0f} MB/s",
+                           f"{listed(speeds(verb, 'gaussian entropy'), 0)} MB/s; heavy tails "
+                           f"{listed(speeds(verb, 'heavy entropy'), 0)}; Elias "
+                           f"{listed(speeds(verb, 'gaussian elias'), 0)}"))
+    return rows
+
+
 def memory_figures(options):
     say("A short run of experiments/mnist_ring10.toml, for its memory.")
     with tempfile.TemporaryDirectory(prefix="ticopd-bench-") as folder:

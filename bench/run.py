@@ -12,7 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-from figures import agents_figures, exchange_figures, gradient_figures, memory_figures
+from figures import (agents_figures, entropy_figures, exchange_figures, gradient_figures,
+                     memory_figures)
 from ranks import ranks_figures
 from side import say
 from table import as_markdown, cores, machine, write_between_marks
@@ -51,7 +52,8 @@ def main():
             "all PyTorch's with all of them.")
     begin = time.monotonic()
     rows, about = gradient_figures(options)
-    rows += exchange_figures(options) + memory_figures(options) + agents_figures(options)
+    rows += exchange_figures(options) + entropy_figures(options)
+    rows += memory_figures(options) + agents_figures(options)
     rows += ranks_figures(options)
     steps = about["overfit_steps"]
     text = "\n\n".join([

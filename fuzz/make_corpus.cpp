@@ -1,6 +1,7 @@
 // make_corpus DIR writes the corpus; make_corpus --check DIR compares it with what is there. Valid
 // payloads and frames of every codec, and the same ones damaged: what a fuzzer that starts from
 // nothing would take hours to find. The wire format is frozen, so the bytes are the same anywhere.
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +13,7 @@
 
 #include "fuzz/choose_codec.hpp"
 #include "fuzz/mirror_input.hpp"
+#include "ticopd/codecs/levels.hpp"
 #include "ticopd/transport/frame.hpp"
 
 namespace {
@@ -23,6 +25,8 @@ using Corpus = std::map<std::string, Bytes>;  // by name below DIR
 
 // Bits, scaled and a bucket; unscaled; k; each means something to some codec and nothing to others.
 constexpr std::uint8_t choices[] = {0x17, 0x03, 0x2b, 0x52};
+
+constexpr std::uint8_t coded_choices[] = {0x93, 0x96};  // entropy, elias; of 4 bits, of 7
 
 Bytes operator+(Bytes a, const Bytes& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -64,7 +68,7 @@ Bytes payload(const CodecOptions& options, const Noise& message, std::size_t d) 
 }
 
 void add_decode(Corpus& all) {
-  for (std::size_t kind = 0; kind < codec_table().size(); ++kind)
+  for (std::size_t kind = 0; kind < fuzzed_kinds(); ++kind)
     for (std::size_t n = 0; n < std::size(choices); ++n) {
       const bool wide = n % 2 == 1;
       const std::size_t d = n < 2 ? 21 : 70;
@@ -73,14 +77,59 @@ void add_decode(Corpus& all) {
       const Bytes body =
           wide ? payload<double>(options, message, d) : payload<float>(options, message, d);
       const Bytes head = bytes_of({kind * 2 + wide, d, 0, choices[n]});
-      const std::string name = "decode/" + options.kind + "_" + std::to_string(n);
+      const std::string name = "decode/" + name_of(options) + "_" + std::to_string(n);
       all[name] = head + body;
       if (n == 0) all[name + "_cut"] = head + cut(body);
       if (n == 0) all[name + "_longer"] = head + body + bytes_of({0});
       if (n == 2) all[name + "_first_byte"] = head + flipped(body, 3, 6);  // of a norm or value
       if (n == 2) all[name + "_last_bit"] = head + flipped(body, body.size() - 1, 7);
     }
+  for (std::size_t kind = 0; kind < fuzzed_kinds(); ++kind)
+    for (const std::uint8_t choice : coded_choices) {
+      const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choice);
+      if (options.coding == Coding::fixed) continue;
+      const std::size_t d = 400;
+      const Bytes head = bytes_of({kind * 2, d % 256, d / 256, choice});
+      const Bytes body = payload<float>(options, Noise{1, 2, 3, 0}, d);
+      const std::string name = "decode/" + name_of(options) +
+                               (options.coding == Coding::entropy ? "_entropy" : "_elias");
+      all[name] = head + body;
+      all[name + "_cut"] = head + cut(body);
+    }
   all["decode/no_row"] = bytes_of({0, 0, 0, 0});
+}
+
+// Messages of fuzz_levels, valid ones and damaged ones; the same levels as its other kind of input.
+template <class Level>
+void add_levels(Corpus& all, const std::string& name, std::uint32_t most, std::size_t d) {
+  std::vector<Level> levels(d);
+  Bytes signs((d + 7) / 8, std::byte{0x35}), rest;
+  for (std::size_t k = 0; k < d; ++k)
+    if (k % 3 == 0) levels[k] = static_cast<Level>(k % 24 == 0 ? most - k % 5 : 1 + k % 2);
+  for (std::size_t k = 0; k < d; ++k) {
+    rest.push_back(static_cast<std::byte>(levels[k]));
+    if (k % 8 == 7) rest.push_back(signs[k / 8]);
+  }
+  const std::size_t wide = sizeof(Level) == 2 ? 4 : 0;
+  for (std::size_t n = 0; n < 3; ++n) {
+    constexpr std::array codings{Coding::entropy, Coding::elias, Coding::fixed};
+    constexpr std::array words{"entropy", "elias", "fixed"};
+    Bytes body;
+    append_levels<Level>(codings[n], levels, signs, most, body);
+    const Bytes head = bytes_of({n + wide, d % 256, d / 256, most % 256, most / 256});
+    const std::string file = "levels/" + name + "_" + words[n];
+    all[file] = head + body;
+    all[file + "_cut"] = head + cut(body);
+    all[file + "_table"] = head + flipped(body, 2, 3);
+    all[file + "_last_bit"] = head + flipped(body, body.size() - 1, 7);
+    all[file + "_levels"] = bytes_of({n + wide + 8, 0, 0, most % 256, most / 256}) + rest;
+  }
+}
+
+void add_levels(Corpus& all) {
+  add_levels<std::uint8_t>(all, "bytes", 15, 400);
+  add_levels<std::uint8_t>(all, "few", 255, 7);
+  add_levels<std::uint16_t>(all, "words", 65535, 600);
 }
 
 // The frame that fuzz_mirror's rank 0 expects, but for the hash of the surrogate.
@@ -94,11 +143,11 @@ FrameHeader header(std::size_t d) {
 }
 
 void add_frame(Corpus& all) {
-  for (std::size_t kind = 0; kind < codec_table().size(); ++kind) {
+  for (std::size_t kind = 0; kind < fuzzed_kinds(); ++kind) {
     const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[0]);
     const Bytes body = payload<float>(options, Noise{1, 3, 1, 1}, 7);
     const Bytes frame = make_frame(header(7), body);
-    const std::string name = "frame/" + options.kind;
+    const std::string name = "frame/" + name_of(options);
     all[name] = frame;
     all[name + "_cut"] = cut(frame);
     all[name + "_longer"] = frame + bytes_of({0});
@@ -117,7 +166,7 @@ void add_frame(Corpus& all) {
 }
 
 void add_mirror(Corpus& all) {
-  for (std::size_t kind = 0; kind < codec_table().size(); ++kind)
+  for (std::size_t kind = 0; kind < fuzzed_kinds(); ++kind)
     for (std::size_t n = 0; n < std::size(choices); ++n) {
       const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[n]);
       const std::size_t d = mirror_dimensions[n], exchange = n % 4 * 64;
@@ -125,7 +174,7 @@ void add_mirror(Corpus& all) {
       const auto input = [&](std::size_t how, const Bytes& rest) {
         return bytes_of({kind + exchange, choices[n], n, how}) + rest;
       };
-      const std::string name = "mirror/" + options.kind + "_" + std::to_string(n);
+      const std::string name = "mirror/" + name_of(options) + "_" + std::to_string(n);
       all[name] = input(body_only, body);
       if (n != 1) continue;
       all[name + "_cut"] = input(body_only, cut(body));
@@ -178,6 +227,7 @@ int main(int argc, char** argv) {
   const fs::path folder = argv[argc - 1];
   Corpus all;
   add_decode(all);
+  add_levels(all);
   add_frame(all);
   add_mirror(all);
   for (const auto& [name, bytes] : all)

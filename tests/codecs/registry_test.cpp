@@ -33,15 +33,36 @@ TEST(CodecTable, MakesEveryKindItLists) {
     EXPECT_FALSE(info.summary.empty());
     kinds.insert(info.kind);
   }
-  EXPECT_EQ(kinds, (std::set<std::string_view>{"identity", "qsgd", "top_k", "rand_k", "sign"}));
+  EXPECT_EQ(kinds, (std::set<std::string_view>{"identity", "qsgd", "top_k", "rand_k", "sign",
+                                               "natural", "norm_sign", "random_gossip", "adaptive",
+                                               "threshold", "grid", "infinity"}));
 }
 
 TEST(CodecTable, NamesTheNearestKind) {
+  const std::string all =
+      "identity, qsgd, top_k, rand_k, sign, natural, norm_sign, random_gossip, adaptive, "
+      "threshold, grid, infinity";
   EXPECT_EQ(complaint(options("qsdg")),
-            "codec.kind = \"qsdg\": allowed are identity, qsgd, top_k, rand_k, sign; "
-            "did you mean \"qsgd\"?");
+            "codec.kind = \"qsdg\": allowed are " + all + "; did you mean \"qsgd\"?");
   EXPECT_EQ(complaint(options("zip and encrypt")),
-            "codec.kind = \"zip and encrypt\": allowed are identity, qsgd, top_k, rand_k, sign");
+            "codec.kind = \"zip and encrypt\": allowed are " + all);
+}
+
+TEST(CodecTable, RefusesOptionsOutOfRange) {
+  const double nan = std::nan("");
+  for (const double p : {0.0, -0.5, 1.5, nan}) EXPECT_NE(complaint(gossip(p)), "") << p;
+  EXPECT_EQ(complaint(gossip(2)), "codec.p = 2: allowed is 0 < p <= 1");
+  for (const double t : {-0.1, 1.1, nan}) EXPECT_NE(complaint(threshold(t)), "") << t;
+  EXPECT_EQ(complaint(threshold(2)), "codec.threshold = 2: allowed is 0 <= threshold <= 1");
+  for (const double omega : {-1.0, 1e7, nan}) EXPECT_NE(complaint(adaptive(omega, 1)), "") << omega;
+  for (const double step : {0.0, -1.0, 1e31, nan}) EXPECT_NE(complaint(adaptive(0.1, step)), "");
+  for (const int bits : {-1, 0, 17}) EXPECT_NE(complaint(grid(bits)), "") << bits;
+  for (const double r0 : {0.0, -1.0, 1e38, nan}) EXPECT_NE(complaint(grid(4, r0)), "") << r0;
+  for (const double kappa : {0.0, 1.01, nan}) EXPECT_NE(complaint(grid(4, 1, kappa)), "") << kappa;
+  EXPECT_EQ(complaint(followed(keep("top_k", 3), "rand_k")),
+            "codec.then = \"rand_k\": allowed are qsgd, sign, natural, infinity, norm_sign");
+  EXPECT_EQ(complaint(followed(threshold(0.1), "qsgd", 17)),
+            "codec.bits = 17: allowed are 1, 2, ..., 16");
 }
 
 TEST(CodecTable, RefusesBitsOutsideOneToSixteen) {

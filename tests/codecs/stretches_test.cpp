@@ -87,9 +87,10 @@ TYPED_TEST(Stretches, NothingIsUsedOfWhatIsRefused) {
     std::vector<T> x = random_row<T>(d, 1);
     const std::vector<T> h = random_row<T>(d, 2);
     Bytes payload = encoded(*codec, x, Noise{});
+    if (payload.empty()) continue;  // random_gossip may have nothing to say
     ASSERT_FALSE(
         codec->decode_stretches(std::span(payload).first(payload.size() - 1), Noise{}, d, use));
-    if (o.kind == "qsgd" || o.kind == "sign") {
+    if ((o.kind == "qsgd" && codec->fixed_length()) || o.kind == "sign") {
       payload.back() |= std::byte{0x80};
       ASSERT_FALSE(codec->decode_stretches(payload, Noise{}, d, use)) << name(o);
     }

@@ -115,6 +115,8 @@ struct CodecInfo {
   std::string_view summary;
 };
 std::span<const CodecInfo> codec_table();
+// Whether codecs of this kind can have another coding than `fixed`.
+bool has_coding(std::string_view kind);
 
 // Throws ConfigError, naming `codec.KEY`, for an unknown kind or an option out of range.
 template <class T>

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
 
+#include "ticopd/codecs/infinity.hpp"
+#include "ticopd/codecs/levels.hpp"
 #include "ticopd/codecs/values.hpp"
 #include "ticopd/error.hpp"
 
@@ -14,29 +17,13 @@ constexpr std::size_t long_row = std::size_t{1} << 20;
 
 }  // namespace
 
-template <class T, class Loops>
-struct Qsgd<T, Loops>::Layout {
+template <class T, class Loops, class Norm>
+struct Qsgd<T, Loops, Norm>::Layout : Buckets {
   Layout(std::size_t row, std::size_t bucket, unsigned bits)
-      : d(row),
-        length(bucket == 0 || bucket > d ? std::max<std::size_t>(d, 1) : bucket),
-        buckets(d == 0 ? 1 : (d - 1) / length + 1),
-        levels_at(buckets * sizeof(float)),
+      : Buckets(row, bucket),
+        levels_at(count * sizeof(float)),
         signs_at(levels_at + plane_bytes(d, bits)),
         bytes(signs_at + plane_bytes(d, 1)) {}
-
-  std::size_t first_of(std::size_t b) const { return b * length; }
-  std::size_t length_of(std::size_t b) const { return std::min(length, d - first_of(b)); }
-
-  // Calls visit(b, first, count) for each bucket's part of the coordinates first ... last - 1.
-  template <class Visit>
-  void each_bucket(std::size_t first, std::size_t last, Visit visit) const {
-    while (first < last) {
-      const std::size_t b = first / length;
-      const std::size_t count = std::min(last, first_of(b) + length_of(b)) - first;
-      visit(b, first, count);
-      first += count;
-    }
-  }
 
   // Calls visit(first, count) for each stretch of the row.
   template <class Visit>
@@ -45,22 +32,27 @@ struct Qsgd<T, Loops>::Layout {
       visit(first, std::min(codec_stretch, d - first));
   }
 
-  std::size_t d, length, buckets, levels_at, signs_at, bytes;
+  std::size_t levels_at, signs_at, bytes;
 };
 
-template <class T, class Loops>
-Qsgd<T, Loops>::Qsgd(const CodecOptions& options)
+template <class T, class Loops, class Norm>
+Qsgd<T, Loops, Norm>::Qsgd(const CodecOptions& options)
     : bits_(static_cast<unsigned>(options.bits)),
-      s_((1u << (bits_ & 31u)) - 1),
-      scaled_(options.scaled),
-      bucket_(options.bucket) {
+      s_(Norm::top_level(bits_ & 31u)),
+      scaled_(options.scaled && Norm::can_scale),
+      bucket_(options.bucket),
+      coding_(options.coding) {
   if (options.bits < 1 || options.bits > 16)
     throw ConfigError(fmt::format("codec.bits = {}: allowed are 1, 2, ..., 16", options.bits));
 }
 
-template <class T, class Loops>
-bool Qsgd<T, Loops>::encode(std::span<const T> v, const Noise& message, Bytes& out) const {
+template <class T, class Loops, class Norm>
+bool Qsgd<T, Loops, Norm>::encode(std::span<const T> v, const Noise& message, Bytes& out) const {
+  if (coding_ != Coding::fixed)
+    return bits_ <= 8 ? encode_coded<std::uint8_t>(Source<T>(v), message, out, {})
+                      : encode_coded<std::uint16_t>(Source<T>(v), message, out, {});
   const Layout row(v.size(), bucket_, bits_);
+  out.resize(row.bytes);
   if (!encode_norms(row, Source<T>(v), out)) return false;
   row.each_stretch([&](std::size_t first, std::size_t count) {
     encode_stretch(row, Source<T>(v), message, first, count, out);
@@ -68,11 +60,16 @@ bool Qsgd<T, Loops>::encode(std::span<const T> v, const Noise& message, Bytes& o
   return true;
 }
 
-template <class T, class Loops>
-bool Qsgd<T, Loops>::encode_difference(std::span<const T> x, std::span<const T> h,
-                                       const Noise& message, Bytes& out, const Use& sent) const {
-  const Layout row(x.size(), bucket_, bits_);
+template <class T, class Loops, class Norm>
+bool Qsgd<T, Loops, Norm>::encode_difference(std::span<const T> x, std::span<const T> h,
+                                             const Noise& message, Bytes& out,
+                                             const Use& sent) const {
   const Source<T> v(x, h);
+  if (coding_ != Coding::fixed)
+    return bits_ <= 8 ? encode_coded<std::uint8_t>(v, message, out, sent)
+                      : encode_coded<std::uint16_t>(v, message, out, sent);
+  const Layout row(x.size(), bucket_, bits_);
+  out.resize(row.bytes);
   if (!encode_norms(row, v, out)) return false;
   alignas(64) T q[codec_stretch];
   row.each_stretch([&](std::size_t first, std::size_t count) {
@@ -83,8 +80,13 @@ bool Qsgd<T, Loops>::encode_difference(std::span<const T> x, std::span<const T> 
   return true;
 }
 
-template <class T, class Loops>
-bool Qsgd<T, Loops>::decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const {
+template <class T, class Loops, class Norm>
+bool Qsgd<T, Loops, Norm>::decode(std::span<const std::byte> in, const Noise& message,
+                                  std::span<T> q) const {
+  if (coding_ != Coding::fixed)
+    return decode_stretches(in, message, q.size(), [q](std::size_t first, std::span<const T> part) {
+      std::ranges::copy(part, q.begin() + static_cast<std::ptrdiff_t>(first));
+    });
   const Layout row(q.size(), bucket_, bits_);
   if (!is_payload(row, in)) return false;
   row.each_stretch([&](std::size_t first, std::size_t count) {
@@ -93,9 +95,12 @@ bool Qsgd<T, Loops>::decode(std::span<const std::byte> in, const Noise&, std::sp
   return true;
 }
 
-template <class T, class Loops>
-bool Qsgd<T, Loops>::decode_stretches(std::span<const std::byte> in, const Noise&, std::size_t d,
-                                      const Use& use) const {
+template <class T, class Loops, class Norm>
+bool Qsgd<T, Loops, Norm>::decode_stretches(std::span<const std::byte> in, const Noise&,
+                                            std::size_t d, const Use& use) const {
+  if (coding_ != Coding::fixed)
+    return bits_ <= 8 ? decode_coded<std::uint8_t>(in, d, use)
+                      : decode_coded<std::uint16_t>(in, d, use);
   const Layout row(d, bucket_, bits_);
   if (!is_payload(row, in)) return false;
   alignas(64) T q[codec_stretch];
@@ -106,22 +111,32 @@ bool Qsgd<T, Loops>::decode_stretches(std::span<const std::byte> in, const Noise
   return true;
 }
 
-template <class T, class Loops>
-bool Qsgd<T, Loops>::encode_norms(const Layout& row, Source<T> v, Bytes& out) const {
-  out.resize(row.bytes);
-  for (std::size_t b = 0; b < row.buckets; ++b) {
-    const double norm = std::sqrt(Loops::sum_of_squares(v.part(row.first_of(b), row.length_of(b))));
+template <class T, class Loops, class Norm>
+bool Qsgd<T, Loops, Norm>::encode_norms(const Layout& row, Source<T> v,
+                                        std::span<std::byte> out) const {
+  for (std::size_t b = 0; b < row.count; ++b) {
+    const double norm = Norm::template of<Loops>(v.part(row.first_of(b), row.length_of(b)));
     // False for a NaN as well, and every NaN or infinity in v ends up in a norm.
     if (!(norm <= largest_norm)) return false;
-    store_value(static_cast<float>(norm), b, std::span<std::byte>(out));
+    store_value(static_cast<float>(norm), b, out);
   }
   return true;
 }
 
-template <class T, class Loops>
-void Qsgd<T, Loops>::encode_stretch(const Layout& row, Source<T> v, const Noise& message,
+template <class T, class Loops, class Norm>
+bool Qsgd<T, Loops, Norm>::norms_are_right(const Layout& row, std::span<const std::byte> in) const {
+  for (std::size_t b = 0; b < row.count; ++b) {
+    const float norm = load_value<float>(in, b);
+    if (!(norm <= largest_norm) || std::signbit(norm)) return false;
+  }
+  return true;
+}
+
+template <class T, class Loops, class Norm>
+template <class Level>
+void Qsgd<T, Loops, Norm>::quantise(const Layout& row, Source<T> v, const Noise& message,
                                     std::size_t first, std::size_t count,
-                                    std::span<std::byte> out) const {
+                                    std::span<const std::byte> norms, Level* levels) const {
   alignas(64) std::uint32_t noise[codec_stretch];
   // Noise is arithmetic, what follows waits for memory: a row that is beyond the caches is fetched
   // while noise is made. (A row within them is not: there it is only more instructions.)
@@ -131,93 +146,147 @@ void Qsgd<T, Loops>::encode_stretch(const Layout& row, Source<T> v, const Noise&
     if (row.d >= long_row) v.part(first + k, n).fetch();
     Loops::draw(message, first + k, n, noise + k);
   }
-  const auto quantise = [&](auto* levels) {
-    row.each_bucket(first, first + count, [&](std::size_t b, std::size_t k, std::size_t n) {
-      Loops::quantise(v.part(k, n), noise + (k - first), Scale<T>(load_value<float>(out, b), s_),
-                      levels + (k - first));
-    });
-  };
+  row.each_part(first, first + count, [&](std::size_t b, std::size_t k, std::size_t n) {
+    Loops::quantise(v.part(k, n), noise + (k - first), Scale<T>(load_value<float>(norms, b), s_),
+                    levels + (k - first));
+  });
+}
+
+template <class T, class Loops, class Norm>
+template <class Level>
+void Qsgd<T, Loops, Norm>::dequantise(const Layout& row, std::span<const std::byte> norms,
+                                      const Level* levels, const std::byte* signs,
+                                      std::size_t first, std::span<T> q) const {
+  row.each_part(first, first + q.size(), [&](std::size_t b, std::size_t k, std::size_t n) {
+    const double tau = scaled_ ? 1.0 + omega(row.length_of(b)) : 1.0;
+    const T unit =
+        static_cast<T>(load_value<float>(norms, b)) / (static_cast<T>(s_) * static_cast<T>(tau));
+    Loops::dequantise(levels + (k - first), signs, k - first, unit, q.subspan(k - first, n));
+  });
+}
+
+template <class T, class Loops, class Norm>
+void Qsgd<T, Loops, Norm>::encode_stretch(const Layout& row, Source<T> v, const Noise& message,
+                                          std::size_t first, std::size_t count,
+                                          std::span<std::byte> out) const {
   std::byte* plane = out.data() + row.levels_at + plane_bytes(first, bits_);
-  if (bits_ == 8) {
-    quantise(reinterpret_cast<std::uint8_t*>(plane));  // nothing to pack
+  const auto pack = [&]<class Level>(Level* levels) {
+    quantise(row, v, message, first, count, out, levels);
+    Loops::pack(std::span<const Level>(levels, count), bits_, plane);
+  };
+  if (bits_ == 8) {  // nothing to pack
+    quantise(row, v, message, first, count, out, reinterpret_cast<std::uint8_t*>(plane));
   } else if (bits_ < 8) {
     std::uint8_t levels[codec_stretch];
-    quantise(levels);
-    Loops::pack(std::span<const std::uint8_t>(levels, count), bits_, plane);
+    pack(levels);
   } else {
     std::uint16_t levels[codec_stretch];
-    quantise(levels);
-    Loops::pack(std::span<const std::uint16_t>(levels, count), bits_, plane);
+    pack(levels);
   }
   Loops::take_signs(v.part(first, count), out.data() + row.signs_at + first / 8);
 }
 
-template <class T, class Loops>
-bool Qsgd<T, Loops>::is_payload(const Layout& row, std::span<const std::byte> in) const {
-  if (in.size() != row.bytes) return false;
-  for (std::size_t b = 0; b < row.buckets; ++b) {
-    const float norm = load_value<float>(in, b);
-    if (!(norm <= largest_norm) || std::signbit(norm)) return false;
-  }
-  return padding_is_zero(in.subspan(row.levels_at, row.signs_at - row.levels_at), row.d, bits_) &&
-         padding_is_zero(in.subspan(row.signs_at), row.d, 1);
+template <class T, class Loops, class Norm>
+bool Qsgd<T, Loops, Norm>::is_payload(const Layout& row, std::span<const std::byte> in) const {
+  return in.size() == row.bytes && norms_are_right(row, in) &&
+         padding_is_zero(in.subspan(row.levels_at, row.signs_at - row.levels_at), row.d, bits_) &&
+         padding_is_zero(in.subspan(row.signs_at), row.d, 1) && levels_are_right(row, in);
 }
 
-template <class T, class Loops>
-void Qsgd<T, Loops>::decode_stretch(const Layout& row, std::span<const std::byte> in,
-                                    std::size_t first, std::span<T> q) const {
+// Where s is the largest number that a field can hold, there is nothing to look at.
+template <class T, class Loops, class Norm>
+bool Qsgd<T, Loops, Norm>::levels_are_right(const Layout& row,
+                                            std::span<const std::byte> in) const {
+  if (s_ == (1u << bits_) - 1) return true;
+  bool right = true;
+  row.each_stretch([&](std::size_t first, std::size_t count) {
+    std::uint16_t levels[codec_stretch];
+    const std::span<std::uint16_t> some(levels, count);
+    unpack_fields(in.subspan(row.levels_at + plane_bytes(first, bits_), plane_bytes(count, bits_)),
+                  bits_, some);
+    for (const std::uint16_t level : some) right &= level <= s_;
+  });
+  return right;
+}
+
+template <class T, class Loops, class Norm>
+void Qsgd<T, Loops, Norm>::decode_stretch(const Layout& row, std::span<const std::byte> in,
+                                          std::size_t first, std::span<T> q) const {
   const std::byte* signs = in.data() + row.signs_at + first / 8;
-  const auto dequantise = [&](const auto* levels) {
-    row.each_bucket(first, first + q.size(), [&](std::size_t b, std::size_t k, std::size_t n) {
-      const double tau = scaled_ ? 1.0 + omega(row.length_of(b)) : 1.0;
-      const T unit =
-          static_cast<T>(load_value<float>(in, b)) / (static_cast<T>(s_) * static_cast<T>(tau));
-      Loops::dequantise(levels + (k - first), signs, k - first, unit, q.subspan(k - first, n));
-    });
-  };
   const std::byte* plane = in.data() + row.levels_at + plane_bytes(first, bits_);
+  const auto unpack = [&]<class Level>(Level* levels) {
+    Loops::unpack(plane, bits_, std::span<Level>(levels, q.size()));
+    dequantise(row, in, levels, signs, first, q);
+  };
   if (bits_ == 8) {
-    dequantise(reinterpret_cast<const std::uint8_t*>(plane));
+    dequantise(row, in, reinterpret_cast<const std::uint8_t*>(plane), signs, first, q);
   } else if (bits_ < 8) {
     std::uint8_t levels[codec_stretch];
-    Loops::unpack(plane, bits_, std::span(levels, q.size()));
-    dequantise(levels);
+    unpack(levels);
   } else {
     std::uint16_t levels[codec_stretch];
-    Loops::unpack(plane, bits_, std::span(levels, q.size()));
-    dequantise(levels);
+    unpack(levels);
   }
 }
 
-template <class T, class Loops>
-std::size_t Qsgd<T, Loops>::payload_bytes(std::size_t d) const {
-  return Layout(d, bucket_, bits_).bytes;
+template <class T, class Loops, class Norm>
+template <class Level>
+bool Qsgd<T, Loops, Norm>::encode_coded(Source<T> v, const Noise& message, Bytes& out,
+                                        const Use& sent) const {
+  const Layout row(v.size(), bucket_, bits_);
+  out.resize(row.levels_at);
+  if (!encode_norms(row, v, out)) return false;
+  const auto levels = std::make_unique_for_overwrite<Level[]>(row.d);
+  const auto signs = std::make_unique_for_overwrite<std::byte[]>(plane_bytes(row.d, 1));
+  const std::span plane(signs.get(), plane_bytes(row.d, 1));
+  row.each_stretch([&](std::size_t first, std::size_t count) {
+    quantise(row, v, message, first, count, out, levels.get() + first);
+    Loops::take_signs(v.part(first, count), signs.get() + first / 8);
+  });
+  const std::span<const Level> all(levels.get(), row.d);
+  append_levels(coding_, all, plane, s_, out);
+  if (!sent) return true;
+  drop_signs_of_zeros(all, plane);
+  alignas(64) T q[codec_stretch];
+  row.each_stretch([&](std::size_t first, std::size_t count) {
+    dequantise(row, out, levels.get() + first, signs.get() + first / 8, first, {q, count});
+    sent(first, {q, count});
+  });
+  return true;
 }
 
-template <class T, class Loops>
-double Qsgd<T, Loops>::paper_bits(std::size_t d) const {
+template <class T, class Loops, class Norm>
+template <class Level>
+bool Qsgd<T, Loops, Norm>::decode_coded(std::span<const std::byte> in, std::size_t d,
+                                        const Use& use) const {
   const Layout row(d, bucket_, bits_);
-  const double n = static_cast<double>(d);
-  return n * std::log2(static_cast<double>(s_)) + n + 32.0 * static_cast<double>(row.buckets);
+  if (in.size() < row.levels_at || in.size() > payload_bytes(d) || !norms_are_right(row, in))
+    return false;
+  const auto levels = std::make_unique_for_overwrite<Level[]>(d);
+  const auto signs = std::make_unique_for_overwrite<std::byte[]>(plane_bytes(d, 1));
+  if (!take_levels(coding_, in.subspan(row.levels_at), s_, std::span(levels.get(), d),
+                   std::span(signs.get(), plane_bytes(d, 1))))
+    return false;
+  alignas(64) T q[codec_stretch];
+  row.each_stretch([&](std::size_t first, std::size_t count) {
+    dequantise(row, in, levels.get() + first, signs.get() + first / 8, first, {q, count});
+    use(first, {q, count});
+  });
+  return true;
 }
 
-template <class T, class Loops>
-double Qsgd<T, Loops>::omega(std::size_t length) const {
-  const double n = static_cast<double>(length);
-  const double s = static_cast<double>(s_);
-  return std::min(n / (s * s), std::sqrt(n) / s);
-}
-
-// The largest bucket has the largest omega, hence the worst bound of the row.
-template <class T, class Loops>
-ErrorBound Qsgd<T, Loops>::error_bound(std::size_t d) const {
-  const double worst = omega(Layout(d, bucket_, bits_).length_of(0));
-  if (scaled_) return {.relative = 1.0 - 1.0 / (1.0 + worst)};
-  return {.relative = worst, .unbiased = true};
+template <class T, class Loops, class Norm>
+std::size_t Qsgd<T, Loops, Norm>::payload_bytes(std::size_t d) const {
+  const Layout row(d, bucket_, bits_);
+  if (coding_ == Coding::fixed) return row.bytes;
+  return row.levels_at + most_level_bytes(coding_, d, s_);
 }
 
 template class Qsgd<float>;
 template class Qsgd<double>;
 template class Qsgd<float, ScalarLoops<float>>;
+template class Qsgd<float, BestLoops<float>, LargestMagnitude>;
+template class Qsgd<double, BestLoops<double>, LargestMagnitude>;
+template class Qsgd<float, ScalarLoops<float>, LargestMagnitude>;
 
 }  // namespace ticopd

@@ -1,9 +1,30 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
+#include "ticopd/codecs/buckets.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/codecs/vector_loops.hpp"
 
 namespace ticopd {
+
+// What Qsgd measures a bucket by, and how many levels that has.
+struct EuclideanNorm {
+  static constexpr std::uint32_t top_level(unsigned bits) { return (1u << bits) - 1; }
+  static constexpr bool can_scale = true;
+
+  template <class Loops, class T>
+  static double of(Source<T> v) {
+    return std::sqrt(Loops::sum_of_squares(v));
+  }
+
+  // The variance of n coordinates: E||Q(v) - v||^2 <= omega ||v||^2 without tau.
+  static double omega(double n, double s) { return std::min(n / (s * s), std::sqrt(n) / s); }
+
+  // What the papers count for one level.
+  static double paper_bits(double s) { return std::log2(s); }
+};
 
 // Random rounding to s + 1 levels of the norm:
 //   Q(v)_k = sign(v_k) ||v|| / (s tau) floor(s |v_k| / ||v|| + u_k),  s = 2^bits - 1,
@@ -13,9 +34,12 @@ namespace ticopd {
 // Communication", 2019.
 //
 // Payload: the norms (fp32, one per bucket), a plane of levels (`bits` bits each), a plane of
-// signs. The order of operations is frozen (docs/wire_format.md): whatever `Loops` it runs on, and
-// GPU code as well, make these bytes.
-template <class T, class Loops = BestLoops<T>>
+// signs; or the norms, then levels and signs in another coding (levels.hpp). The order of
+// operations is frozen (docs/wire_format.md): whatever `Loops` it runs on, and GPU code as well,
+// make these bytes.
+//
+// Norm may be another one than ||v||: infinity.hpp.
+template <class T, class Loops = BestLoops<T>, class Norm = EuclideanNorm>
 class Qsgd final : public Codec<T> {
  public:
   using typename Codec<T>::Use;
@@ -33,27 +57,56 @@ class Qsgd final : public Codec<T> {
                         const Use& use) const override;
 
   std::size_t payload_bytes(std::size_t d) const override;
-  double paper_bits(std::size_t d) const override;
-  ErrorBound error_bound(std::size_t d) const override;
+  bool fixed_length() const override { return coding_ == Coding::fixed; }
+  double paper_bits(std::size_t d) const override {
+    const double norms = static_cast<double>(Buckets(d, bucket_).count);
+    const double n = static_cast<double>(d);
+    return n * Norm::paper_bits(static_cast<double>(s_)) + n + 32.0 * norms;
+  }
+
+  // The largest bucket has the largest omega, hence the worst bound of the row.
+  ErrorBound error_bound(std::size_t d) const override {
+    const double worst = omega(Buckets(d, bucket_).length_of(0));
+    if (scaled_) return {.relative = 1.0 - 1.0 / (1.0 + worst)};
+    return {.relative = worst, .unbiased = true};
+  }
 
  private:
   struct Layout;  // of a row of d coordinates
 
-  // A row is one sweep for the norms, then one over stretches.
-  bool encode_norms(const Layout& row, Source<T> v, Bytes& out) const;
+  // A row is one sweep for the norms, then one over stretches. `out` and `in` begin with the norms.
+  bool encode_norms(const Layout& row, Source<T> v, std::span<std::byte> out) const;
+  bool norms_are_right(const Layout& row, std::span<const std::byte> in) const;
+  template <class Level>
+  void quantise(const Layout& row, Source<T> v, const Noise& message, std::size_t first,
+                std::size_t count, std::span<const std::byte> norms, Level* levels) const;
+  template <class Level>
+  void dequantise(const Layout& row, std::span<const std::byte> norms, const Level* levels,
+                  const std::byte* signs, std::size_t first, std::span<T> q) const;
+
+  // Planes of fixed width are made and read stretch by stretch.
   void encode_stretch(const Layout& row, Source<T> v, const Noise& message, std::size_t first,
                       std::size_t count, std::span<std::byte> out) const;
   bool is_payload(const Layout& row, std::span<const std::byte> in) const;
+  bool levels_are_right(const Layout& row, std::span<const std::byte> in) const;
   void decode_stretch(const Layout& row, std::span<const std::byte> in, std::size_t first,
                       std::span<T> q) const;
 
-  // The variance bound of one bucket: E||Q(v) - v||^2 <= omega ||v||^2 without tau.
-  double omega(std::size_t length) const;
+  // Other codings see the levels of the whole row. `sent` may be empty.
+  template <class Level>
+  bool encode_coded(Source<T> v, const Noise& message, Bytes& out, const Use& sent) const;
+  template <class Level>
+  bool decode_coded(std::span<const std::byte> in, std::size_t d, const Use& use) const;
+
+  double omega(std::size_t length) const {
+    return Norm::omega(static_cast<double>(length), static_cast<double>(s_));
+  }
 
   unsigned bits_;
   std::uint32_t s_;
   bool scaled_;
   std::size_t bucket_;
+  Coding coding_;
 };
 
 extern template class Qsgd<float>;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "ticopd/codecs/codec.hpp"
+#include "ticopd/codecs/kept_values.hpp"
 #include "ticopd/codecs/subset_size.hpp"
 #include "ticopd/codecs/values.hpp"
 #include "ticopd/network/permutation.hpp"
@@ -11,57 +13,62 @@
 namespace ticopd {
 
 // k coordinates drawn without replacement. Both ends derive the subset from the message's name, so
-// the payload is the values alone: v[p(0)], v[p(1)], ... in the run's precision, p the permutation.
+// the payload is the values alone: v[p(0)], v[p(1)], ... in the run's precision, p the permutation;
+// with `then`, that codec's payload of these values.
 template <class T>
 class RandK final : public Codec<T> {
  public:
-  explicit RandK(const CodecOptions& options) : size_(options), unbiased_(options.unbiased) {}
+  explicit RandK(const CodecOptions& options)
+      : size_(options), inner_(make_codec_of_kept<T>(options)), unbiased_(options.unbiased) {}
 
   bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override {
     if (!all_finite(v)) return false;
     const std::size_t d = v.size();
-    const std::size_t k = size_.of(d);
     const Permutation subset = subset_of(d, message);
-    out.resize(payload_bytes(d));
-    const T scale = scale_of(d, k);
-    for (std::size_t i = 0; i < k; ++i) {
-      const T value = v[subset(i)];
-      if (!std::isfinite(value * scale)) return false;  // DEC would refuse it
-      store_value(value, i, std::span<std::byte>(out));
-    }
-    return true;
+    std::vector<T> values(size_.of(d));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = v[subset(i)];
+    if (!inner_->encode(values, message, out)) return false;
+    // DEC scales what it reads, and would refuse what leaves the numbers by that.
+    return !unbiased_ || (inner_->decode(out, message, values) && scale(d, values));
   }
 
   bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override {
     const std::size_t d = q.size();
-    const std::size_t k = size_.of(d);
-    if (in.size() != payload_bytes(d)) return false;
+    std::vector<T> values(size_.of(d));
+    if (!inner_->decode(in, message, values) || !scale(d, values)) return false;
     const Permutation subset = subset_of(d, message);
-    const T scale = scale_of(d, k);
     std::fill(q.begin(), q.end(), T{0});
-    for (std::size_t i = 0; i < k; ++i) {
-      const T value = load_value<T>(in, i) * scale;
-      if (!std::isfinite(value)) return false;
-      q[subset(i)] = value;
-    }
+    for (std::size_t i = 0; i < values.size(); ++i) q[subset(i)] = values[i];
     return true;
   }
 
-  std::size_t payload_bytes(std::size_t d) const override { return size_.of(d) * sizeof(T); }
+  std::size_t payload_bytes(std::size_t d) const override {
+    return inner_->payload_bytes(size_.of(d));
+  }
+  bool fixed_length() const override { return inner_->fixed_length(); }
 
   // The papers' codes send a seed of 64 bits with each message.
-  double paper_bits(std::size_t d) const override {
-    return 32.0 * static_cast<double>(size_.of(d)) + 64.0;
-  }
+  double paper_bits(std::size_t d) const override { return inner_->paper_bits(size_.of(d)) + 64.0; }
+
+  // Unbiased and followed by an unbiased codec of variance b: (d/k)^2 E||Q(w)||^2 - ||v||^2. A
+  // biased one leaves, on the kept coordinates, (d/k) (Q(w) - w) + (d/k - 1) w.
   ErrorBound error_bound(std::size_t d) const override {
-    if (!unbiased_) return {size_.lost_share(d)};
-    const double k = static_cast<double>(size_.of(d));
-    return {.relative = d == 0 ? 0.0 : static_cast<double>(d) / k - 1, .unbiased = true};
+    ErrorBound bound = inner_->error_bound(size_.of(d));
+    const double share = size_.kept_share(d);
+    if (!unbiased_) return error_after_keeping(share, bound);
+    const double kept = std::sqrt(bound.relative) / share + 1.0 / share - 1.0;
+    bound.relative =
+        bound.unbiased ? (1.0 + bound.relative) / share - 1.0 : 1.0 - share + share * kept * kept;
+    return bound;
   }
 
  private:
-  T scale_of(std::size_t d, std::size_t k) const {
-    return unbiased_ && k > 0 ? static_cast<T>(d) / static_cast<T>(k) : T{1};
+  // False if a value leaves the numbers.
+  bool scale(std::size_t d, std::span<T> values) const {
+    if (!unbiased_ || values.empty()) return true;
+    const T by = static_cast<T>(d) / static_cast<T>(values.size());
+    for (T& x : values) x *= by;
+    return all_finite(std::span<const T>(values));
   }
 
   static Permutation subset_of(std::size_t d, Noise message) {
@@ -70,6 +77,7 @@ class RandK final : public Codec<T> {
   }
 
   SubsetSize size_;
+  std::unique_ptr<Codec<T>> inner_;
   bool unbiased_;
 };
 

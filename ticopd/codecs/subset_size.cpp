@@ -30,8 +30,8 @@ std::size_t SubsetSize::of(std::size_t d) const {
   return std::min(d, std::max<std::size_t>(1, share));
 }
 
-double SubsetSize::lost_share(std::size_t d) const {
-  return d == 0 ? 0.0 : 1.0 - static_cast<double>(of(d)) / static_cast<double>(d);
+double SubsetSize::kept_share(std::size_t d) const {
+  return d == 0 ? 1.0 : static_cast<double>(of(d)) / static_cast<double>(d);
 }
 
 }  // namespace ticopd

@@ -13,7 +13,7 @@ class SubsetSize {
   explicit SubsetSize(const CodecOptions& options);  // ConfigError unless one of the two is given
 
   std::size_t of(std::size_t d) const;
-  double lost_share(std::size_t d) const;  // of ||v||^2, at most: 1 - k / d
+  double kept_share(std::size_t d) const;  // of ||v||^2, at least on average: k / d
 
  private:
   std::size_t k_;

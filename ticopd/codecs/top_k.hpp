@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "ticopd/codecs/bit_stream.hpp"
 #include "ticopd/codecs/codec.hpp"
+#include "ticopd/codecs/kept_values.hpp"
 #include "ticopd/codecs/subset_size.hpp"
 #include "ticopd/codecs/values.hpp"
 
@@ -15,77 +15,57 @@ namespace ticopd {
 
 // The k coordinates of largest magnitude, ties to the lower index. Payload: their values in the
 // run's precision in ascending order of index, then a plane of the indices, ceil(log2 d) bits each.
+// With `then`: the indices, then the values as that codec's row.
 template <class T>
 class TopK final : public Codec<T> {
  public:
-  explicit TopK(const CodecOptions& options) : size_(options) {}
+  explicit TopK(const CodecOptions& options) : size_(options), kept_(options) {}
 
-  bool encode(std::span<const T> v, const Noise&, Bytes& out) const override {
+  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override {
     if (!all_finite(v)) return false;
-    const std::size_t d = v.size();
-    const std::size_t k = size_.of(d);
-    out.resize(payload_bytes(d));
-    if (k == 0) return true;
-    auto [threshold, at_threshold] = smallest_kept(v, k);
-    const std::span<std::byte> bytes(out);
-    const auto values = bytes.first(k * sizeof(T));
-    BitWriter indices(bytes.subspan(values.size()));
-    for (std::size_t i = 0, kept = 0; kept < k; ++i) {
-      const T magnitude = std::abs(v[i]);
-      if (magnitude < threshold || (magnitude == threshold && at_threshold == 0)) continue;
-      if (magnitude == threshold) --at_threshold;
-      store_value(v[i], kept++, values);
-      indices.put(i, index_bits(d));
-    }
-    indices.finish();
-    return true;
+    out.clear();
+    return kept_.append(v, largest(v, size_.of(v.size())), message, out);
   }
 
-  bool decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const override {
-    const std::size_t d = q.size();
-    const std::size_t k = size_.of(d);
-    if (in.size() != payload_bytes(d)) return false;
-    const auto plane = in.subspan(k * sizeof(T));
-    if (!padding_is_zero(plane, k, index_bits(d))) return false;
-    std::fill(q.begin(), q.end(), T{0});
-    BitReader indices(plane);
-    for (std::size_t kept = 0, least = 0; kept < k; ++kept) {
-      const std::uint64_t i = indices.get(index_bits(d));
-      const T value = load_value<T>(in, kept);
-      if (i < least || i >= d || !std::isfinite(value)) return false;
-      q[i] = value;
-      least = i + 1;
-    }
-    return indices.ok();
+  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override {
+    return in.size() <= payload_bytes(q.size()) && kept_.take(in, message, size_.of(q.size()), q);
   }
 
   std::size_t payload_bytes(std::size_t d) const override {
-    const std::size_t k = size_.of(d);
-    return k * sizeof(T) + plane_bytes(k, index_bits(d));
+    return kept_.most_bytes(size_.of(d), d);
   }
-  double paper_bits(std::size_t d) const override {
-    return static_cast<double>(size_.of(d)) * (32.0 + index_bits(d));
+  bool fixed_length() const override { return kept_.fixed_length(); }
+  double paper_bits(std::size_t d) const override { return kept_.paper_bits(size_.of(d), d); }
+
+  // With scaled qsgd, for example, 1 - (k/d) / tau, tau that of k coordinates.
+  ErrorBound error_bound(std::size_t d) const override {
+    return error_after_keeping(size_.kept_share(d), kept_.inner().error_bound(size_.of(d)));
   }
-  ErrorBound error_bound(std::size_t d) const override { return {size_.lost_share(d)}; }
 
  private:
-  static unsigned index_bits(std::size_t d) {
-    return d <= 1 ? 0 : static_cast<unsigned>(std::bit_width(d - 1));
-  }
-
-  // The k-th largest magnitude, and how many coordinates of just that magnitude are kept. Selecting
-  // among bare magnitudes is several times quicker than among indices that point at them.
-  static std::pair<T, std::size_t> smallest_kept(std::span<const T> v, std::size_t k) {
+  // Selecting among bare magnitudes is several times quicker than among indices that point at them.
+  static std::vector<std::size_t> largest(std::span<const T> v, std::size_t k) {
+    std::vector<std::size_t> indices;
+    if (k == 0) return indices;
     std::vector<T> magnitudes(v.size());
     std::transform(v.begin(), v.end(), magnitudes.begin(), [](T x) { return std::abs(x); });
     const auto kth = magnitudes.begin() + static_cast<std::ptrdiff_t>(k) - 1;
     std::nth_element(magnitudes.begin(), kth, magnitudes.end(), std::greater<T>());
-    const T threshold = *kth;
-    const auto above = std::count_if(magnitudes.begin(), kth, [=](T m) { return m > threshold; });
-    return {threshold, k - static_cast<std::size_t>(above)};
+    const T least = *kth;
+    const auto above = std::count_if(magnitudes.begin(), kth, [=](T m) { return m > least; });
+    std::size_t ties = k - static_cast<std::size_t>(above);  // coordinates of just that magnitude
+    indices.reserve(k);
+    for (std::size_t i = 0; indices.size() < k; ++i) {
+      const T magnitude = std::abs(v[i]);
+      if (magnitude < least || (magnitude == least && ties == 0)) continue;
+      if (magnitude == least) --ties;
+      indices.push_back(i);
+    }
+    return indices;
   }
 
   SubsetSize size_;
+  KeptValues<T> kept_;
 };
 
 }  // namespace ticopd

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <type_traits>
+
+#include "ticopd/codecs/source.hpp"
 
 namespace ticopd {
 
@@ -21,6 +25,17 @@ bool all_finite(std::span<const T> v) {
   Bits bad = 0;
   for (const T x : v) bad |= static_cast<Bits>((std::bit_cast<Bits>(x) & exponent) == exponent);
   return bad == 0;
+}
+
+// max |v_k|, 0 for an empty row. Compared as integers, where a NaN is above every number: it is not
+// lost, as std::max would lose it.
+template <class T>
+T largest_magnitude(Source<T> v) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  Bits most = 0;
+  for (std::size_t k = 0; k < v.size(); ++k)
+    most = std::max(most, std::bit_cast<Bits>(std::abs(v[k])));
+  return std::bit_cast<T>(most);
 }
 
 template <class T>

@@ -87,14 +87,6 @@ void table(const std::string& key, json& value) {
   if (!value.is_object()) refuse(key, value, fmt::format("is a table: [{}]", key));
 }
 
-// Keys of the contract whose time has not come: better refused than ignored.
-Check only(json value_now, std::string why) {
-  return [=](const std::string& key, json& value) {
-    if (value != value_now)
-      refuse(key, value, fmt::format("is {} in this version ({})", value_now.dump(), why));
-  };
-}
-
 template <class Table, class Member>
 std::vector<std::string_view> names(const Table& table, Member member) {
   std::vector<std::string_view> all;
@@ -144,7 +136,7 @@ const std::vector<Key>& keys() {
       {"graph.radius", number(0, inf, false), 0.5},
       {"graph.path", text},
       {"graph.weights", word({"metropolis", "lazy_metropolis"}), "metropolis"},
-      {"graph.drop", only(0.0, "time-varying graphs are still to come"), 0.0},
+      {"graph.drop", number(0, 0.99), 0.0},
 
       {"codec.kind", word(names(codec_table(), &CodecInfo::kind)), "identity"},
       {"codec.bits", integer(1, 16), 8},
@@ -153,16 +145,24 @@ const std::vector<Key>& keys() {
       {"codec.k", integer(1, INT32_MAX)},
       {"codec.fraction", number(0, 1, false)},
       {"codec.unbiased", boolean, false},
-      {"codec.coding", only("fixed", "entropy coding is still to come"), "fixed"},
+      {"codec.threshold", number(0, 1), 0.1},
+      {"codec.p", number(0, 1, false), 0.5},
+      {"codec.omega", number(0, 1e6), 0.25},
+      {"codec.step", number(1e-30, 1e30), 1e-3},
+      {"codec.r0", number(0, 0x1p126, false), 1.0},
+      {"codec.kappa", number(0, 1, false), 0.99},
+      {"codec.then", word({"qsgd", "sign", "natural", "infinity", "norm_sign"})},
+      {"codec.coding", word({"fixed", "entropy", "elias"}), "fixed"},
 
       {"network.transport", word({"none", "threads", "mpi"}), "none"},
       {"network.ranks", integer(1, 1'000'000), 2},
       {"network.deadline_s", number(0, inf, false), 60.0},
-      {"network.noise", only("none", "noisy channels are still to come"), "none"},
+      {"network.noise", word({"none", "uniform", "gaussian"}), "none"},
+      {"network.noise_scale", number(0, inf), 0.0},
 
       {"log.points", integer(1, 100'000), 60},
       {"log.every", integer(1, rounds)},
-      {"log.lyapunov", only(false, "the Lyapunov function is still to come"), false},
+      {"log.lyapunov", boolean, false},
 
       {"checkpoint.every_s", number(0, inf), 60.0},
       {"checkpoint.every", integer(0, rounds), 0},
@@ -237,6 +237,18 @@ void check_algorithm(json& table) {
     if (!p.required && p.derived.empty()) table.emplace(p.name, p.value);
 }
 
+// F_t is of TiCoPD's theorem, and couples all agents.
+void refuse_lyapunov(const json& tree) {
+  if (!tree["log"]["lyapunov"].get<bool>()) return;
+  const auto need = [](const char* key, const json& given, const char* allowed) {
+    if (given != allowed)
+      throw ConfigError(fmt::format("log.lyapunov = true needs {} = \"{}\", here it is {}", key,
+                                    allowed, given.dump()));
+  };
+  need("algorithm.name", tree["algorithm"]["name"], "ticopd");
+  need("network.transport", tree["network"]["transport"], "none");
+}
+
 json complete(json tree) {
   if (!tree.is_object()) throw ConfigError("the config is not a table of keys");
   json algorithm = tree.contains("algorithm") ? tree["algorithm"] : json();
@@ -252,6 +264,7 @@ json complete(json tree) {
   }
   check_algorithm(algorithm);
   tree["algorithm"] = std::move(algorithm);
+  refuse_lyapunov(tree);
   return tree;
 }
 
@@ -317,7 +330,10 @@ template std::vector<int> Config::get<std::vector<int>>(std::string_view) const;
 
 json Config::identity() const {
   json tree = *tree_;
+  const json network = tree["network"];
   for (const char* key : {"name", "network", "checkpoint", "report", "tune"}) tree.erase(key);
+  if (network["noise"] != "none")  // of the network only what changes the run's bits
+    tree["network"] = {{"noise", network["noise"]}, {"noise_scale", network["noise_scale"]}};
   return tree;
 }
 

@@ -18,7 +18,10 @@ enum Stream : std::uint32_t {
   stream_graph,
   stream_partition,
   stream_synthetic,
-  stream_subset = 0x80000000u,  // or-ed with the channel: the subset of rand_k
+  stream_links,                  // which edges are active
+  stream_subset = 0x80000000u,   // or-ed with the channel: the subset of rand_k
+  stream_coin = 0x40000000u,     // or-ed with the channel: whether random_gossip sends
+  stream_channel = 0x20000000u,  // or-ed with the channel: what a noisy channel adds
 };
 
 // Noise is a pure function of (seed, agent, stream, round, coordinate): Philox4x32-10, a

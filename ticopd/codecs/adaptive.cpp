@@ -1,0 +1,190 @@
+#include "ticopd/codecs/adaptive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "ticopd/codecs/levels.hpp"
+#include "ticopd/codecs/ternary.hpp"
+#include "ticopd/codecs/values.hpp"
+#include "ticopd/codecs/vector_loops.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+constexpr unsigned stop = 2;
+constexpr std::uint32_t most_levels = 0xffff;
+constexpr double largest_point = 0x1p127;
+
+std::size_t exponent_of(double magnitude) {
+  return std::bit_cast<std::uint64_t>(magnitude) >> 52;
+}
+
+std::size_t digits_of(std::uint32_t level) {
+  return static_cast<std::size_t>(std::bit_width(level)) + 1;
+}
+
+void put_level(TernaryWriter& digits, std::uint32_t level, bool negative) {
+  const int bits = std::bit_width(level);
+  if (bits > 0) digits.put(negative ? 1 : 0);
+  for (int b = bits - 2; b >= 0; --b) digits.put(level >> b & 1);
+  digits.put(stop);
+}
+
+// False for what put_level does not make of levels 0 ... top.
+bool take_level(TernaryReader& digits, std::uint32_t top, std::uint32_t& level, bool& negative) {
+  level = 0;
+  negative = false;
+  unsigned digit = digits.get();
+  if (digit < stop) {
+    negative = digit == 1;
+    for (level = 1; (digit = digits.get()) < stop;) {
+      level = level << 1 | digit;
+      if (level > top) return false;
+    }
+  }
+  return digit == stop && level <= top;
+}
+
+}  // namespace
+
+// The points by their recurrence, q_(l + 1) = r q_l + step (r - 1) / omega, where (r - 1) / omega =
+// 2 (omega + sqrt(1 + omega^2)): nothing but IEEE operations, so the same everywhere, and no case
+// for omega = 0.
+template <class T>
+Adaptive<T>::Adaptive(const CodecOptions& options)
+    : omega_(options.omega), step_(options.step), coding_(options.coding) {
+  if (!(omega_ >= 0 && omega_ <= 1e6))  // and NaN
+    throw ConfigError(fmt::format("codec.omega = {}: allowed is 0 <= omega <= 1e6", omega_));
+  if (!(step_ >= 1e-30 && step_ <= 1e30))
+    throw ConfigError(fmt::format("codec.step = {}: allowed is 1e-30 <= step <= 1e30", step_));
+  const double slope = 2 * (omega_ + std::sqrt(1 + omega_ * omega_));
+  const double r = 1 + omega_ * slope;
+  points_.push_back(0);
+  while (points_.size() <= most_levels) {
+    const double next = r * points_.back() + step_ * slope;
+    if (!(next <= largest_point)) break;
+    points_.push_back(next);
+  }
+  const std::size_t exponents = exponent_of(points_.back()) + 2;
+  std::uint32_t last = 0;
+  for (std::size_t e = 0; e < exponents; ++e) {
+    const double least = std::bit_cast<double>(std::uint64_t{e} << 52);
+    while (last < top() && points_[last + 1] <= least) ++last;
+    starts_.push_back(last);
+  }
+}
+
+// The point below by bisection among those of one exponent, then up with the probability that makes
+// the mean right.
+template <class T>
+std::uint32_t Adaptive<T>::level_of(double magnitude, double u) const {
+  const std::size_t e = exponent_of(magnitude);
+  const auto first = points_.begin() + starts_[e];
+  const auto last = points_.begin() + starts_[e + 1] + 1;
+  const auto above = std::upper_bound(first, last, magnitude);
+  const auto level = static_cast<std::uint32_t>(above - points_.begin() - 1);
+  if (level == top()) return level;  // the magnitude is the last point
+  const double below = points_[level];
+  return u < (magnitude - below) / (points_[level + 1] - below) ? level + 1 : level;
+}
+
+template <class T>
+bool Adaptive<T>::encode(std::span<const T> v, const Noise& message, Bytes& out) const {
+  const double largest = static_cast<double>(largest_magnitude(Source<T>(v)));
+  if (!(largest <= points_.back())) return false;  // a NaN as well
+  const std::size_t d = v.size();
+  std::vector<std::uint16_t> levels(d);
+  for (std::size_t first = 0; first < d; first += codec_stretch) {
+    const auto some = v.subspan(first, std::min(codec_stretch, d - first));
+    alignas(64) std::uint32_t noise[codec_stretch];
+    BestLoops<T>::draw(message, first, some.size(), noise);
+    for (std::size_t k = 0; k < some.size(); ++k) {
+      const double u = static_cast<double>(Noise::to_uniform(noise[k]));
+      const double magnitude = static_cast<double>(std::abs(some[k]));
+      levels[first + k] = static_cast<std::uint16_t>(level_of(magnitude, u));
+    }
+  }
+  out.clear();
+  if (coding_ == Coding::fixed) {
+    TernaryWriter digits(out);
+    for (std::size_t k = 0; k < d; ++k) put_level(digits, levels[k], std::signbit(v[k]));
+    digits.finish();
+  } else {
+    Bytes signs(plane_bytes(d, 1));
+    BestLoops<T>::take_signs(Source<T>(v), signs.data());
+    append_levels<std::uint16_t>(coding_, levels, signs, top(), out);
+  }
+  return true;
+}
+
+template <class T>
+bool Adaptive<T>::take(std::span<const std::byte> in, std::span<std::uint16_t> levels,
+                       std::span<std::byte> signs) const {
+  if (in.size() > payload_bytes(levels.size())) return false;
+  if (coding_ != Coding::fixed)
+    return take_levels<std::uint16_t>(coding_, in, top(), levels, signs);
+  TernaryReader digits(in);
+  std::fill(signs.begin(), signs.end(), std::byte{0});
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    std::uint32_t level = 0;
+    bool negative = false;
+    if (!take_level(digits, top(), level, negative)) return false;
+    levels[k] = static_cast<std::uint16_t>(level);
+    signs[k / 8] |= static_cast<std::byte>(unsigned{negative} << k % 8);
+  }
+  return digits.at_end();
+}
+
+template <class T>
+bool Adaptive<T>::decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const {
+  std::vector<std::uint16_t> levels(q.size());
+  Bytes signs(plane_bytes(q.size(), 1));
+  if (!take(in, levels, signs)) return false;
+  for (std::size_t k = 0; k < q.size(); ++k) {
+    const bool negative = (std::to_integer<unsigned>(signs[k / 8]) >> k % 8 & 1) != 0;
+    const double point = points_[levels[k]];
+    q[k] = static_cast<T>(negative ? -point : point);
+  }
+  return true;
+}
+
+template <class T>
+std::size_t Adaptive<T>::payload_bytes(std::size_t d) const {
+  if (coding_ != Coding::fixed) return most_level_bytes(coding_, d, top());
+  const std::size_t digits = d * digits_of(top());
+  return digits / digits_per_byte + (digits % digits_per_byte != 0);
+}
+
+template <class T>
+double Adaptive<T>::paper_bits(std::size_t d) const {
+  return std::log2(3.0) * static_cast<double>(d) * static_cast<double>(digits_of(top()));
+}
+
+template <class T>
+double Adaptive<T>::paper_bits_of(std::span<const std::byte> in, std::size_t d) const {
+  std::vector<std::uint16_t> levels(d);
+  Bytes signs(plane_bytes(d, 1));
+  if (!take(in, levels, signs)) return 0.0;
+  std::size_t digits = 0;
+  for (const std::uint16_t level : levels) digits += digits_of(level);
+  return std::log2(3.0) * static_cast<double>(digits);
+}
+
+// Between neighbours a and b = r a + ..., shifted by step / omega so that b / a = r, the variance
+// (y - a) (b - y) is largest relative to y^2 at 2 a b / (a + b): (r - 1)^2 / (4 r) = omega^2. Hence
+// E|Q(x) - x|^2 <= (omega |x| + step)^2 <= 2 omega^2 x^2 + 2 step^2.
+template <class T>
+ErrorBound Adaptive<T>::error_bound(std::size_t d) const {
+  return {.relative = 2 * omega_ * omega_,
+          .absolute = 2 * static_cast<double>(d) * step_ * step_,
+          .unbiased = true};
+}
+
+template class Adaptive<float>;
+template class Adaptive<double>;
+
+}  // namespace ticopd

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "ticopd/codecs/codec.hpp"
+
+namespace ticopd {
+
+// Random rounding to points that lie the farther apart the larger they are,
+//   q_l = sign(l) (step / omega) (r^|l| - 1),  r = (omega + sqrt(1 + omega^2))^2,
+// so that sqrt(E|Q(x) - x|^2) <= omega |x| + step for each coordinate; omega = 0 is the limit,
+// points 2 step apart. Unbiased. No norm travels: what is small costs little by itself. N.
+// Michelusi, G. Scutari, C.-S. Lee, "Finite-Bit Quantization for Distributed Algorithms With Linear
+// Convergence", 2022, from memory; the inequality is derived at error_bound.
+//
+// Payload: for each coordinate its level in digits {0, 1, stop}: a level of b bits, |l| from
+// 2^(b-1) to 2^b - 1, has b digits (the sign, then the bits below the leading one), level 0 none;
+// five digits a byte (ternary.hpp). Other codings: the levels by levels.hpp. Levels end at 65535
+// and points at 2^127: a row beyond is refused.
+template <class T>
+class Adaptive final : public Codec<T> {
+ public:
+  explicit Adaptive(const CodecOptions& options);  // ConfigError for omega or step out of range
+
+  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override;
+  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override;
+
+  std::size_t payload_bytes(std::size_t d) const override;
+  bool fixed_length() const override { return false; }
+
+  // log2(3) for each digit, stops among them: at most, and of this message.
+  double paper_bits(std::size_t d) const override;
+  double paper_bits_of(std::span<const std::byte> in, std::size_t d) const override;
+  ErrorBound error_bound(std::size_t d) const override;
+
+ private:
+  std::uint32_t level_of(double magnitude, double u) const;
+  [[nodiscard]] bool take(std::span<const std::byte> in, std::span<std::uint16_t> levels,
+                          std::span<std::byte> signs) const;
+  std::uint32_t top() const { return static_cast<std::uint32_t>(points_.size() - 1); }
+
+  double omega_, step_;
+  Coding coding_;
+  std::vector<double> points_;         // q_0, q_1, ...
+  std::vector<std::uint32_t> starts_;  // by a magnitude's exponent: the last point not above it
+};
+
+extern template class Adaptive<float>;
+extern template class Adaptive<double>;
+
+}  // namespace ticopd

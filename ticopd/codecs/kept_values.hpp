@@ -1,0 +1,94 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ticopd/codecs/codec.hpp"
+#include "ticopd/codecs/indices.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+
+// The codec of the values that top_k, rand_k and threshold keep, which are a row of their own to
+// it: the one that codec.then names, with the same options, or the values as they are.
+template <class T>
+std::unique_ptr<Codec<T>> make_codec_of_kept(CodecOptions options) {
+  static constexpr std::array<std::string_view, 5> allowed{"qsgd", "sign", "natural", "infinity",
+                                                           "norm_sign"};
+  const std::string then = std::exchange(options.then, "");
+  options.kind = then.empty() ? "identity" : then;
+  if (!then.empty() && std::find(allowed.begin(), allowed.end(), then) == allowed.end())
+    throw ConfigError(not_allowed("codec.then", then, allowed));
+  if (!has_coding(options.kind)) options.coding = Coding::fixed;  // the indices may have another
+  return make_codec<T>(options);
+}
+
+// What a composition promises where w, the kept part of v, has at least `share` of ||v||^2 and the
+// codec of the kept values is within `inner`, for each v (or share on average, as for rand_k):
+// since v - w and w have no coordinate in common,
+//   E||Q(v) / r - v||^2 = ||v||^2 - ||w||^2 + E||Q(w) / r - w||^2 <= ||v||^2 - (1 - inner) ||w||^2.
+inline ErrorBound error_after_keeping(double share, ErrorBound inner) {
+  inner.relative = inner.relative <= 1 ? 1.0 - share * (1.0 - inner.relative) : inner.relative;
+  inner.unbiased = inner.unbiased && share >= 1;
+  return inner;
+}
+
+// Some coordinates of a row: `values in T | indices`, or, where a codec follows, `indices | its
+// payload`. How many there are is not part of it.
+template <class T>
+class KeptValues {
+ public:
+  explicit KeptValues(const CodecOptions& options)
+      : inner_(make_codec_of_kept<T>(options)),
+        indices_(options.coding),
+        values_first_(options.then.empty()) {}
+
+  const Codec<T>& inner() const { return *inner_; }
+  bool fixed_length() const { return inner_->fixed_length() && indices_.fixed_length(); }
+  std::size_t most_bytes(std::size_t k, std::size_t d) const {
+    return inner_->payload_bytes(k) + indices_.most_bytes(k, d);
+  }
+  double paper_bits(std::size_t k, std::size_t d) const {
+    return inner_->paper_bits(k) + static_cast<double>(k) * index_bits(d);
+  }
+
+  [[nodiscard]] bool append(std::span<const T> v, std::span<const std::size_t> indices,
+                            const Noise& message, Bytes& out) const {
+    std::vector<T> values(indices.size());
+    for (std::size_t j = 0; j < indices.size(); ++j) values[j] = v[indices[j]];
+    Bytes payload;
+    if (!inner_->encode(values, message, payload)) return false;
+    if (!values_first_) indices_.append(indices, v.size(), out);
+    out.insert(out.end(), payload.begin(), payload.end());
+    if (values_first_) indices_.append(indices, v.size(), out);
+    return true;
+  }
+
+  // Writes the k coordinates that `in` holds to q, zeros elsewhere. k is at most q.size().
+  [[nodiscard]] bool take(std::span<const std::byte> in, const Noise& message, std::size_t k,
+                          std::span<T> q) const {
+    std::vector<T> values(k);
+    if (values_first_) {
+      const std::size_t bytes = inner_->payload_bytes(k);
+      if (in.size() < bytes || !inner_->decode(in.first(bytes), message, values)) return false;
+      in = in.subspan(bytes);
+    }
+    std::vector<std::size_t> indices(k);
+    if (!indices_.take(in, q.size(), indices)) return false;
+    if (values_first_ ? !in.empty() : !inner_->decode(in, message, values)) return false;
+    std::fill(q.begin(), q.end(), T{0});
+    for (std::size_t j = 0; j < k; ++j) q[indices[j]] = values[j];
+    return true;
+  }
+
+ private:
+  std::unique_ptr<Codec<T>> inner_;
+  IndexCode indices_;
+  bool values_first_;
+};
+
+}  // namespace ticopd

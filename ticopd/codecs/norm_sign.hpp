@@ -1,0 +1,32 @@
+#pragma once
+
+#include "ticopd/codecs/scaled_signs.hpp"
+
+namespace ticopd {
+
+// Q(v) = (||v||_inf / 2) sign(v), for each bucket.
+// X. Yi, S. Zhang, T. Yang, T. Chai, K. H. Johansson, "Communication Compression for Distributed
+// Nonconvex Optimization", 2022 (their 1-bit compressor).
+template <class T, class Loops = BestLoops<T>>
+class NormSign final : public ScaledSigns<T, Loops> {
+ public:
+  using ScaledSigns<T, Loops>::ScaledSigns;
+
+  // It does not contract; Q / r with r = d / 2 does. With M = ||v||_inf,
+  //   ||Q(v) / r - v||^2 = ||v||^2 - (2 M / d) ||v||_1 + M^2 / d <= ||v||^2 - (M / d) ||v||_1
+  // for M <= ||v||_1, and M ||v||_1 >= ||v||^2: at most (1 - 1/d) ||v||^2, equal for one nonzero
+  // coordinate. (The paper's constant, as we remember it, is the weaker 1 - 1/d^2.) A bucket
+  // shorter than the r of the longest has fewer of the last terms: the bound holds for it too.
+  ErrorBound error_bound(std::size_t d) const override {
+    if (d == 0) return {};
+    const double n = static_cast<double>(this->longest_bucket(d));
+    return {.relative = 1.0 - 1.0 / n, .rescale = n / 2};
+  }
+
+ private:
+  double scale_of(Source<T> v) const override {
+    return static_cast<double>(largest_magnitude(v)) / 2;
+  }
+};
+
+}  // namespace ticopd

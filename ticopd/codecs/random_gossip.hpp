@@ -1,0 +1,58 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include "ticopd/codecs/codec.hpp"
+#include "ticopd/codecs/identity.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+
+// The row with probability p, else zeros. Payload: the row in the run's precision, or nothing. Both
+// ends toss the same coin, drawn from the message's name, so a payload of the other kind is
+// refused.
+template <class T>
+class RandomGossip final : public Codec<T> {
+ public:
+  explicit RandomGossip(const CodecOptions& options) : row_(options), p_(options.p) {
+    if (!(p_ > 0 && p_ <= 1))  // and NaN
+      throw ConfigError(fmt::format("codec.p = {}: allowed is 0 < p <= 1", p_));
+  }
+
+  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override {
+    if (travels(message)) return row_.encode(v, message, out);
+    out.clear();
+    return all_finite(v);
+  }
+
+  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override {
+    if (travels(message)) return row_.decode(in, message, q);
+    std::fill(q.begin(), q.end(), T{0});
+    return in.empty();
+  }
+
+  std::size_t payload_bytes(std::size_t d) const override { return row_.payload_bytes(d); }
+  bool fixed_length() const override { return false; }
+
+  // One flag, and the row if it travels; on average, and of this message.
+  double paper_bits(std::size_t d) const override { return 1.0 + p_ * row_.paper_bits(d); }
+  double paper_bits_of(std::span<const std::byte> in, std::size_t d) const override {
+    return 1.0 + (in.empty() ? 0.0 : row_.paper_bits(d));
+  }
+
+  // The error is ||v||^2 with probability 1 - p, else 0.
+  ErrorBound error_bound(std::size_t) const override {
+    return {.relative = 1.0 - p_, .unbiased = p_ == 1};
+  }
+
+ private:
+  bool travels(Noise message) const {
+    message.channel |= stream_coin;
+    return static_cast<double>(message.uniform(0)) < p_;
+  }
+
+  Identity<T> row_;
+  double p_;
+};
+
+}  // namespace ticopd

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "ticopd/codecs/codec.hpp"
+
+namespace ticopd {
+
+// Digits 0, 1 and 2, five to a byte: digit i of a byte counts 3^i, and 3^5 = 243 leaves the bytes
+// from 243 unused. 8/5 bits a digit is within one percent of log2(3).
+inline constexpr std::size_t digits_per_byte = 5;
+
+class TernaryWriter {
+ public:
+  explicit TernaryWriter(Bytes& out) : out_(out) {}
+
+  void put(unsigned digit) {
+    byte_ += digit * weight_;
+    weight_ *= 3;
+    if (weight_ == 243) finish();
+  }
+
+  // Zeros up to the end of the byte.
+  void finish() {
+    if (weight_ > 1) out_.push_back(static_cast<std::byte>(byte_));
+    byte_ = 0, weight_ = 1;
+  }
+
+ private:
+  Bytes& out_;
+  unsigned byte_ = 0, weight_ = 1;
+};
+
+class TernaryReader {
+ public:
+  explicit TernaryReader(std::span<const std::byte> in) : in_(in) {}
+
+  // 3 past the end, or in a byte that no writer makes.
+  unsigned get() {
+    if (left_ == 0) {
+      if (in_.empty()) return 3;
+      byte_ = std::to_integer<unsigned>(in_[0]);
+      if (byte_ >= 243) return 3;
+      in_ = in_.subspan(1);
+      left_ = digits_per_byte;
+    }
+    const unsigned digit = byte_ % 3;
+    byte_ /= 3;
+    --left_;
+    return digit;
+  }
+
+  // Nothing is left but the zeros of the last byte.
+  bool at_end() const { return in_.empty() && byte_ == 0; }
+
+ private:
+  std::span<const std::byte> in_;
+  unsigned byte_ = 0;
+  std::size_t left_ = 0;
+};
+
+}  // namespace ticopd

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "ticopd/codecs/codec.hpp"
+#include "ticopd/codecs/kept_values.hpp"
+#include "ticopd/codecs/values.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+
+// The coordinates with |v_k| >= threshold ||v||_inf, but for zeros. Payload: how many there are, in
+// as many bytes as d needs, then values and indices as top_k has them, `then` as well.
+template <class T>
+class Threshold final : public Codec<T> {
+ public:
+  explicit Threshold(const CodecOptions& options)
+      : kept_(options), plain_(options.then.empty()), threshold_(options.threshold) {
+    if (!(threshold_ >= 0 && threshold_ <= 1))  // and NaN
+      throw ConfigError(
+          fmt::format("codec.threshold = {}: allowed is 0 <= threshold <= 1", threshold_));
+  }
+
+  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override {
+    const T largest = largest_magnitude(Source<T>(v));
+    if (!std::isfinite(largest)) return false;
+    std::vector<std::size_t> indices;
+    for (std::size_t k = 0; k < v.size(); ++k)
+      if (keeps(v[k], largest)) indices.push_back(k);
+    out.resize(count_bytes(v.size()));
+    store_word(indices.size(), out);
+    return kept_.append(v, indices, message, out);
+  }
+
+  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override {
+    const std::size_t d = q.size();
+    if (in.size() < count_bytes(d) || in.size() > payload_bytes(d)) return false;
+    const std::uint64_t k = load_word(in.first(count_bytes(d)));
+    if (k > d || !kept_.take(in.subspan(count_bytes(d)), message, k, q)) return false;
+    return !plain_ || would_be_kept(k, q);
+  }
+
+  std::size_t payload_bytes(std::size_t d) const override {
+    return count_bytes(d) + kept_.most_bytes(d, d);
+  }
+  bool fixed_length() const override { return false; }
+
+  // At most, and of this message.
+  double paper_bits(std::size_t d) const override { return kept_.paper_bits(d, d); }
+  double paper_bits_of(std::span<const std::byte> in, std::size_t d) const override {
+    if (in.size() < count_bytes(d)) return 0.0;
+    return kept_.paper_bits(std::min<std::size_t>(d, load_word(in.first(count_bytes(d)))), d);
+  }
+
+  // At most d - 1 coordinates are lost, each below t M, beside one of M = ||v||_inf that is kept: a
+  // share of ||v||^2 of at most (d - 1) t^2 / (1 + (d - 1) t^2). What the codec of the kept values
+  // promises for d of them holds for fewer.
+  ErrorBound error_bound(std::size_t d) const override {
+    const double lost = d == 0 ? 0.0 : static_cast<double>(d - 1) * threshold_ * threshold_;
+    return error_after_keeping(1.0 / (1.0 + lost), kept_.inner().error_bound(d));
+  }
+
+ private:
+  static std::size_t count_bytes(std::size_t d) {
+    return (static_cast<std::size_t>(std::bit_width(d)) + 7) / 8;
+  }
+
+  bool keeps(T x, T largest) const {
+    return std::abs(x) >= static_cast<T>(threshold_) * largest && x != 0;
+  }
+
+  bool would_be_kept(std::size_t k, std::span<const T> q) const {
+    const T largest = largest_magnitude(Source<T>(q));
+    return k == static_cast<std::size_t>(
+                    std::count_if(q.begin(), q.end(), [&](T x) { return keeps(x, largest); }));
+  }
+
+  KeptValues<T> kept_;
+  bool plain_;
+  double threshold_;
+};
+
+}  // namespace ticopd
