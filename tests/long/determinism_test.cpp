@@ -24,7 +24,7 @@ void same_bits(const std::string& name) {
       for (const std::size_t batch : {std::size_t{0}, std::size_t{5}}) {
         SCOPED_TRACE(
             fmt::format("{}, {}, {} bytes, batch {}", options.kind, title, sizeof(T), batch));
-        const Setup<T> setup{.graph = graph,
+        const Setup<T> setup{.graph = graph_for(name, graph),
                              .objective = f,
                              .codec = make_codec<T>(options),
                              .batch = batch,

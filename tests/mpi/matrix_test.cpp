@@ -38,11 +38,11 @@ void same_with_every_codec(const std::string& name, const Graph& graph, Transpor
   for (const CodecOptions& options : codecs_for(algorithm_info(name))) {
     SCOPED_TRACE(options.kind + (sizeof(T) == 4 ? ", float" : ", double"));
     same_as_one_process<T>(name,
-                           {.graph = graph,
+                           {.graph = graph_for(name, graph),
                             .objective = f,
                             .codec = make_codec<T>(options),
-                            .iterations = 25,
-                            .log = {.every = 10}},
+                            .iterations = 12,
+                            .log = {.every = 5}},
                            transport);
   }
 }

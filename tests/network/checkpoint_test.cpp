@@ -35,9 +35,8 @@ class Checkpoint : public ::testing::TestWithParam<std::string> {
 
   template <class T>
   ticopd::Setup<T> setup(std::string_view name) const {
-    CodecOptions options;
-    if (!algorithm_info(name).uncompressed) options.kind = "qsgd", options.bits = 4;
-    return {.graph = erdos_renyi(7, 0.4, 2),
+    const CodecOptions options = codec_for(name, {.kind = "qsgd", .bits = 4});
+    return {.graph = graph_for(name, erdos_renyi(7, 0.4, 2)),
             .objective = std::make_shared<LeastSquares<T>>(ProblemSize{7, 21, 12}),
             .codec = make_codec<T>(options),
             .batch = 4,

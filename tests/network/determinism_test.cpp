@@ -14,7 +14,7 @@ void same_bits_with_every_codec(const std::string& name) {
   const Graph random = erdos_renyi(10, 0.3, 7);
   for (const CodecOptions& options : codecs_for(algorithm_info(name))) {
     SCOPED_TRACE(options.kind + (sizeof(T) == 4 ? ", float" : ", double"));
-    Setup<T> setup{.graph = random,
+    Setup<T> setup{.graph = graph_for(name, random),
                    .objective = f,
                    .codec = make_codec<T>(options),
                    .iterations = 30,
@@ -22,9 +22,15 @@ void same_bits_with_every_codec(const std::string& name) {
     expect_same_bits<T>(name, setup, {{2, 1}, {5, 1}, {1, 3}, {2, 10}});
     if (options.kind != "qsgd" && options.kind != "identity") continue;
     SCOPED_TRACE("ring, mini-batches");
-    setup.graph = ring(10);
+    setup.graph = graph_for(name, ring(10));
     setup.batch = 5;
     expect_same_bits<T>(name, setup, {{2, 1}, {5, 3}, {1, 10}});
+    const AlgorithmNeeds needs = algorithm_needs(options_of(name));
+    if (needs.centre || needs.fixed_graph) continue;
+    SCOPED_TRACE("links that come and go, and a noisy channel");
+    setup.links = {.drop = 0.3};
+    setup.channel_noise = {ChannelNoise::Kind::gaussian, 1e-3};
+    expect_same_bits<T>(name, setup, {{2, 1}, {1, 3}, {2, 10}});
   }
 }
 
@@ -36,9 +42,8 @@ TEST_P(Determinism, OneProcessIsKProcessesBitByBit) {
 // Rows long enough that a map is cut over threads, and not a multiple of anything.
 TEST_P(Determinism, LongRowsCutOverThreadsHaveTheSameBits) {
   const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{6, 8192 * 2 + 37, 3});
-  CodecOptions options;
-  if (!algorithm_info(GetParam()).uncompressed) options.kind = "qsgd";
-  ticopd::Setup<float> setup{.graph = ring(6),
+  const CodecOptions options = codec_for(GetParam(), {.kind = "qsgd"});
+  ticopd::Setup<float> setup{.graph = graph_for(GetParam(), ring(6)),
                              .objective = f,
                              .codec = make_codec<float>(options),
                              .iterations = 3,
@@ -47,6 +52,8 @@ TEST_P(Determinism, LongRowsCutOverThreadsHaveTheSameBits) {
   AlgorithmOptions steps = options_of(GetParam());
   for (auto& [key, value] : steps.parameters)
     if (key == "alpha" || key == "mu" || (key == "eta" && GetParam() != "ticopd")) value = 1e-5;
+  if (GetParam() == "prox_gpda") steps.parameters["beta"] = 1e5;  // the inverse of a step
+  if (GetParam() == "prox_pda_perturbed") steps.parameters = {{"rho", 1e5}, {"gamma", 1e-6}};
   Warnings warnings;
   const auto run = make_algorithm<float>(steps, spectrum(setup.graph, setup.weights), warnings);
   const Record one = record(run, setup, {1, 1});
@@ -60,10 +67,11 @@ TEST_P(Determinism, LongRowsCutOverThreadsHaveTheSameBits) {
 
 TEST_P(Determinism, TheSeedChangesTheBits) {
   const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{10, 33, 12});
-  CodecOptions options;
-  if (!algorithm_info(GetParam()).uncompressed) options.kind = "qsgd";
-  ticopd::Setup<float> setup{
-      .graph = ring(10), .objective = f, .codec = make_codec<float>(options), .iterations = 5};
+  const CodecOptions options = codec_for(GetParam(), {.kind = "qsgd"});
+  ticopd::Setup<float> setup{.graph = graph_for(GetParam(), ring(10)),
+                             .objective = f,
+                             .codec = make_codec<float>(options),
+                             .iterations = 5};
   const auto run = algorithm<float>(GetParam(), setup.graph);
   const Record one = record(run, setup, {1, 1});
   setup.seed = 2;

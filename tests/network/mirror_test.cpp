@@ -185,18 +185,27 @@ TEST(Mirror, RawSendsTheRowsNotADifference) {
   }
 }
 
-TEST(Mirror, SkippingARoundSendsAndChangesNothing) {
+TEST(Mirror, SendsOnlyRowsThatMovedFarEnough) {
   World<double> w("qsgd");
   CpuMirror<double> mirror(w.net, w.net.laplacian(), 0);
   mirror.send(w.rows(1));
   mirror.receive();
-  const std::vector<double> before = w.copy(mirror.own(), 3);
+  const Field<double> before = mirror.own();
   const std::uint64_t sent = w.net.ledger().agents[3].payload_bytes;
-  mirror.skip();
+  const double paper = w.net.ledger().agents[3].paper_bits;
+  Field<double> v = before;
+  v.row(5)[2] += 2;  // 4 away
+  v.row(3)[0] += 1;  // 1 away: not more than the least
+  mirror.send_moved(v, 1.0);
   mirror.receive();
-  EXPECT_EQ(w.copy(mirror.own(), 3), before);
+  EXPECT_EQ(w.copy(mirror.own(), 3), w.copy(before, 3));
   EXPECT_EQ(w.net.ledger().agents[3].payload_bytes, sent);
-  EXPECT_EQ(w.net.ledger().agents[3].messages, 1u);
+  EXPECT_EQ(w.net.ledger().agents[3].messages, 2u) << "that there is none is a message";
+  EXPECT_EQ(w.net.ledger().agents[3].paper_bits, paper + 1);
+  EXPECT_NE(w.copy(mirror.own(), 5), w.copy(before, 5));
+  EXPECT_EQ(w.net.ledger().agents[5].payload_bytes, 2 * sent);
+  v.row(3)[0] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(mirror.send_moved(v, 1.0), Diverged) << "a NaN is far from everything";
 }
 
 TEST(Mirror, StartsAtACommonRowForNothingAndAtOwnRowsForTheirFullPrice) {
@@ -270,10 +279,10 @@ TEST(Mirror, GhostRowsAreTheOwnersRows) {
       mirror.start_at(w.rows(9));
       mirror.send(w.rows(1), 0.7f);
       mirror.receive();
-      EXPECT_GT(mirror.agents().size(), w.net.plan().rows()) << "there are ghosts";
-      for (std::size_t slot = 0; slot < mirror.agents().size(); ++slot)
+      EXPECT_GT(mirror.routes().ids().size(), w.net.plan().rows()) << "there are ghosts";
+      for (std::size_t slot = 0; slot < mirror.routes().ids().size(); ++slot)
         EXPECT_EQ(w.copy(mirror.own(), slot),
-                  w.copy(all, static_cast<std::size_t>(mirror.agents()[slot])));
+                  w.copy(all, static_cast<std::size_t>(mirror.routes().ids()[slot])));
     });
     for (const auto& error : errors) EXPECT_FALSE(error) << message_of(error);
   }

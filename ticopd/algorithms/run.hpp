@@ -28,6 +28,15 @@ class AnyRun {
   virtual Field<T>& x() = 0;
   virtual void visit(StateVisitor<T>& state) = 0;
 
+  // After a checkpoint was loaded and the network has its round.
+  void resumed() {
+    struct Resume final : StateVisitor<T> {
+      void field(std::string_view, Field<T>&) override {}
+      void mirror(std::string_view, CpuMirror<T>& m) override { m.resumed(); }
+    } resume;
+    visit(resume);
+  }
+
   // Nothing in flight afterwards: a mirror may send at the end of a round and receive in the next.
   void complete() {
     struct Receive final : StateVisitor<T> {

@@ -46,18 +46,36 @@ class Checks {
       same(c_.agents[i].payload_bytes, parts.payload_bytes, where, "payload bytes in the ledger",
            "in all parts together");
       total += c_.agents[i].payload_bytes;
-      for (const int j : c_.graph.neighbours(static_cast<int>(i)))
-        if (const auto link = c_.links.find({static_cast<int>(i), j}); link == c_.links.end())
-          findings_.push_back(fmt::format("link {} -> {}: is missing from the ledger", i, j));
-        else
-          same(link->second, c_.agents[i].payload_bytes, fmt::format("link {} -> {}", i, j),
-               "payload bytes", fmt::format("of agent {}", i));
+      links_of(i);
     }
     for (const auto& [ends, bytes] : c_.links)
       if (!neighbours(ends.first, ends.second))
         findings_.push_back(fmt::format("link {} -> {}: has {} payload bytes, but no edge",
                                         ends.first, ends.second, bytes));
     same(c_.payload_bytes, total, "ledger", "payload bytes", "of all agents together");
+  }
+
+  // Every byte of an agent went over some link: over one, or over all whose agents listened.
+  void links_of(std::size_t i) {
+    std::uint64_t all = 0, most = 0;
+    const std::vector<int>& neighbours = c_.graph.neighbours(static_cast<int>(i));
+    for (std::size_t k = 0; k < neighbours.size(); ++k) {
+      const std::string where = fmt::format("link {} -> {}", i, neighbours[k]);
+      const auto link = c_.links.find({static_cast<int>(i), neighbours[k]});
+      if (link == c_.links.end()) {
+        findings_.push_back(where + ": is missing from the ledger");
+        continue;
+      }
+      std::uint64_t parts = 0;
+      for (const Counted::Part& p : c_.parts) parts += p.agents[i].links[k].payload_bytes;
+      same(link->second, parts, where, "payload bytes in the ledger", "in all parts together");
+      all += link->second;
+      most = std::max(most, link->second);
+    }
+    if (!neighbours.empty())
+      same(c_.by_link ? all : most, c_.agents[i].payload_bytes, fmt::format("agent {}", i),
+           c_.by_link ? "payload bytes of all its links" : "payload bytes of its busiest link",
+           "of the agent");
   }
 
   bool neighbours(int i, int j) const {
@@ -103,7 +121,7 @@ class Checks {
 
   void carried(std::size_t p, int agent, int rank) {
     const Counted::Part& part = c_.parts[p];
-    const Counted::Codec& codec = part.agents[static_cast<std::size_t>(agent)];
+    const Counted::Codec codec = c_.to_carry(part, agent, rank);
     const std::string where = fmt::format("part {}, agent {}, rank {}", p, agent, rank);
     const auto entry = [&](const Counted::ByAgentAndRank& list, std::string_view name) {
       const auto found = list.find({agent, rank});
@@ -192,7 +210,7 @@ Audit::Agent agent_row(const Counted& c, int agent) {
     std::set<int> listeners;
     for (const int j : c.graph.neighbours(agent)) listeners.insert(part.owner(j));
     listeners.erase(part.owner(agent));
-    row.to_carry += listeners.size() * part.agents[i].payload_bytes;
+    for (const int rank : listeners) row.to_carry += c.to_carry(part, agent, rank).payload_bytes;
     for (auto s = part.sent.lower_bound({agent, 0});
          s != part.sent.end() && s->first.first == agent; ++s) {
       row.frames += s->second.frames;

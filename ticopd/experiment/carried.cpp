@@ -41,6 +41,19 @@ std::string host_name(const Transport& transport) {
   return name.data();
 }
 
+// What an agent sent over each of its links since then; only where that is not simply all of it.
+json links_json(const Ledger::Agent& now, const Ledger::Agent& then, const json& whole) {
+  json links = json::array();
+  bool apart = false;
+  for (std::size_t k = 0; k < now.link_bytes.size(); ++k) {
+    links.push_back(
+        {now.link_messages[k] - then.link_messages[k], now.link_bytes[k] - then.link_bytes[k]});
+    apart =
+        apart || links.back()[0] != whole["messages"] || links.back()[1] != whole["payload_bytes"];
+  }
+  return apart ? links : json();
+}
+
 void append(json& to, json from) {
   for (json& item : from) to.push_back(std::move(item));
 }
@@ -77,6 +90,8 @@ json Carried::parts(CpuNetwork<T>& net) const {
     agents.push_back({{"agent", net.plan().agent(row)},
                       {"messages", now.messages - then.messages},
                       {"payload_bytes", now.payload_bytes - then.payload_bytes}});
+    if (json links = links_json(now, then, agents.back()); !links.is_null())
+      agents.back()["links"] = std::move(links);
   }
   const std::vector<json> all = all_gather_json(
       transport, {{"first", net.plan().first()},
@@ -121,6 +136,7 @@ json Carried::report(CpuNetwork<T>& net) const {
               {"parts", parts(net)},
               {"ranks", all_gather_json(transport, mine)}};
   if (processes) report["library"] = processes->library();
+  if (net.surroundings().links.varies()) report["by_link"] = true;
   return report;
 }
 

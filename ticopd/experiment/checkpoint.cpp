@@ -22,15 +22,27 @@ struct Tensors final : StateVisitor<T> {
   struct Tensor {
     std::string name;
     Field<T>* rows;
-    const std::vector<int>* agents;  // of each row; null: the hosted ones
+    std::vector<int> ids;  // the number of each row among those of all ranks
+    std::size_t hosted;    // so many of them are ours, the first ones, and contiguous
+    std::size_t total;     // of all ranks
+
+    std::uint64_t row_bytes() const { return rows->cols() * sizeof(T); }
+    std::uint64_t bytes() const { return total * row_bytes(); }
+    json shape() const { return {total, rows->cols()}; }
   };
-  std::vector<Tensor> all;
+  explicit Tensors(const Plan& p) : plan(p) {}
   void field(std::string_view name, Field<T>& rows) override {
-    all.push_back({std::string(name), &rows, nullptr});
+    std::vector<int> agents;
+    for (std::size_t row = 0; row < plan.rows(); ++row) agents.push_back(plan.agent(row));
+    all.push_back({std::string(name), &rows, std::move(agents), plan.rows(),
+                   static_cast<std::size_t>(plan.agents())});
   }
   void mirror(std::string_view name, CpuMirror<T>& m) override {
-    all.push_back({std::string(name), &m.rows(), &m.agents()});
+    const Routes<T>& r = m.routes();
+    all.push_back({std::string(name), &m.rows(), r.ids(), r.hosted(), r.total()});
   }
+  const Plan& plan;
+  std::vector<Tensor> all;
 };
 
 template <class T>
@@ -82,11 +94,11 @@ std::string hashes_note(const std::string& tensor) {
   return "hashes of " + tensor;
 }
 
-// The hash of every agent's row, in agent order, on every rank.
+// The hash of every row of all ranks, in their order, on every rank.
 template <class T>
-std::string row_hashes(CpuNetwork<T>& net, const Field<T>& rows) {
+std::string row_hashes(CpuNetwork<T>& net, const Field<T>& rows, std::size_t hosted) {
   std::string mine;
-  for (std::size_t i = 0; i < net.plan().rows(); ++i) mine += hash_text(std::as_bytes(rows.row(i)));
+  for (std::size_t i = 0; i < hosted; ++i) mine += hash_text(std::as_bytes(rows.row(i)));
   const auto all = all_gather_values<char>(net.surroundings().transport, channel_checkpoint, mine);
   return {all.begin(), all.end()};
 }
@@ -97,31 +109,31 @@ template <class T>
 void save_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run,
                      const CheckpointNotes& notes) {
   run.complete();
-  Tensors<T> tensors;
+  Tensors<T> tensors(net.plan());
   run.visit(tensors);
-  const std::uint64_t row_bytes = net.surroundings().objective.dimension() * sizeof(T);
-  const std::uint64_t tensor_bytes = row_bytes * static_cast<std::uint64_t>(net.plan().agents());
   json header{{"__metadata__", notes}};
   std::uint64_t offset = 0;
   for (const auto& t : tensors.all) {
     header[t.name] = {{"dtype", dtype<T>()},
-                      {"shape", {net.plan().agents(), t.rows->cols()}},
-                      {"data_offsets", {offset, offset + tensor_bytes}}};
-    offset += tensor_bytes;
+                      {"shape", t.shape()},
+                      {"data_offsets", {offset, offset + t.bytes()}}};
+    offset += t.bytes();
   }
   for (const auto& t : tensors.all)
-    header["__metadata__"][hashes_note(t.name)] = row_hashes(net, *t.rows);
+    header["__metadata__"][hashes_note(t.name)] = row_hashes(net, *t.rows, t.hosted);
   header["__metadata__"]["check"] = check_of(header);
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const std::uint64_t length = text.size(), data = sizeof length + length;
 
   std::vector<FilePiece> mine;
-  const std::uint64_t first = static_cast<std::uint64_t>(net.plan().first()) * row_bytes;
-  for (std::size_t i = 0; i < tensors.all.size(); ++i) {
-    const std::span<const T> rows(tensors.all[i].rows->data(),
-                                  net.plan().rows() * tensors.all[i].rows->cols());
-    mine.push_back({data + i * tensor_bytes + first, std::as_bytes(rows)});
+  std::uint64_t begin = data;
+  for (const auto& t : tensors.all) {
+    const std::span<const T> rows(t.rows->data(), t.hosted * t.rows->cols());
+    if (t.hosted > 0)
+      mine.push_back(
+          {begin + static_cast<std::uint64_t>(t.ids[0]) * t.row_bytes(), std::as_bytes(rows)});
+    begin += t.bytes();
   }
   text.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
   write_together(net.surroundings().transport, path, net.round(), std::as_bytes(std::span(text)),
@@ -143,32 +155,31 @@ void load_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run) t
   File file(path, O_RDONLY);
   const Header header = read_header(file, path);
   const std::uint64_t size = file.size();
-  Tensors<T> tensors;
+  Tensors<T> tensors(net.plan());
   run.visit(tensors);
   for (const auto& t : tensors.all) {
-    const json shape{net.plan().agents(), t.rows->cols()};
-    const std::uint64_t row_bytes = t.rows->cols() * sizeof(T);
+    const json shape = t.shape();
     if (!header.text.contains(t.name) || header.text[t.name].value("dtype", "") != dtype<T>() ||
         header.text[t.name].value("shape", json()) != shape)
       throw FormatError(path.string() + ": has no tensor \"" + t.name + "\" of type " + dtype<T>() +
                         " and shape " + shape.dump());
     const auto offsets = header.text[t.name].value("data_offsets", std::vector<std::uint64_t>{});
-    const std::uint64_t bytes = row_bytes * static_cast<std::uint64_t>(net.plan().agents());
-    if (offsets.size() != 2 || offsets[1] - offsets[0] != bytes || offsets[1] > size - header.data)
+    if (offsets.size() != 2 || offsets[1] - offsets[0] != t.bytes() ||
+        offsets[1] > size - header.data)
       throw FormatError(path.string() + ": tensor \"" + t.name + "\" does not fit the file");
     const std::string hashes = header.text["__metadata__"].value(hashes_note(t.name), "");
-    if (hashes.size() != hash_digits * static_cast<std::size_t>(net.plan().agents()))
+    if (hashes.size() != hash_digits * t.total)
       throw FormatError(path.string() + ": has no hashes of tensor \"" + t.name + "\"");
     for (std::size_t row = 0; row < t.rows->rows(); ++row) {
-      const auto agent =
-          static_cast<std::size_t>(t.agents ? (*t.agents)[row] : net.plan().agent(row));
-      file.read_at(header.data + offsets[0] + agent * row_bytes,
+      const auto id = static_cast<std::size_t>(t.ids[row]);
+      file.read_at(header.data + offsets[0] + id * t.row_bytes(),
                    std::as_writable_bytes(t.rows->row(row)));
       if (hash_text(std::as_bytes(t.rows->row(row))) !=
-          hashes.substr(agent * hash_digits, hash_digits))
-        throw FormatError(
-            fmt::format("{}: agent {}'s row of tensor \"{}\" is damaged (its hash differs)",
-                        path.string(), agent, t.name));
+          hashes.substr(id * hash_digits, hash_digits))
+        throw FormatError(fmt::format(
+            "{}: {} {}'s row of tensor \"{}\" is damaged (its hash differs)", path.string(),
+            t.total == static_cast<std::size_t>(net.plan().agents()) ? "agent" : "link", id,
+            t.name));
     }
   }
 } catch (const json::exception&) {  // a tensor's entry has values of other types than ours

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -73,18 +74,37 @@ Counted::Codec codec_of(const Value& v) {
 }
 
 // One entry for each agent, in order.
-std::vector<Counted::Codec> codecs_of(const Value& list, std::size_t agents) {
+template <class Entry>
+std::vector<Entry> in_order(const Value& list, std::size_t agents,
+                            const std::function<Entry(const Value&, int agent)>& read) {
   const std::vector<Value> entries = list.list();
   if (entries.size() != agents)
     list.refuse(fmt::format("has {} entries, but there are {} agents", entries.size(), agents));
-  std::vector<Counted::Codec> all;
+  std::vector<Entry> all;
   for (std::size_t i = 0; i < agents; ++i) {
     const Value agent = entries[i].at("agent");
     if (static_cast<std::size_t>(agent.below(agents)) != i)
       agent.refuse(fmt::format("the list is in the order of the agents: expected {}", i));
-    all.push_back(codec_of(entries[i]));
+    all.push_back(read(entries[i], static_cast<int>(i)));
   }
   return all;
+}
+
+// Without a list of links everything went over every one of them.
+Counted::Agent agent_of(const Value& v, int degree) {
+  Counted::Agent agent{codec_of(v), {}};
+  agent.links.assign(static_cast<std::size_t>(degree), agent);
+  if (!v.has("links")) return agent;
+  const std::vector<Value> links = v.at("links").list();
+  if (links.size() != agent.links.size())
+    v.at("links").refuse(fmt::format("has {} entries, but the agent {} neighbours", links.size(),
+                                     agent.links.size()));
+  for (std::size_t k = 0; k < links.size(); ++k) {
+    const std::vector<Value> pair = links[k].list();
+    if (pair.size() != 2) links[k].refuse("is not a pair: messages and payload bytes");
+    agent.links[k] = {pair[0].count(), pair[1].count()};
+  }
+  return agent;
 }
 
 Graph graph_of(const Value& root, std::size_t agents) {
@@ -113,7 +133,8 @@ Counted::ByAgentAndRank frames_of(const Value& list, std::size_t agents, std::si
   return all;
 }
 
-Counted::Part part_of(const Value& v, std::size_t agents) {
+Counted::Part part_of(const Value& v, const Graph& graph) {
+  const auto agents = static_cast<std::size_t>(graph.agents());
   Counted::Part part;
   const std::vector<Value> first = v.at("first").list();
   const int ranks = v.at("ranks").below(agents + 1);
@@ -128,7 +149,9 @@ Counted::Part part_of(const Value& v, std::size_t agents) {
   }
   part.from_round = v.at("from_round").count();
   part.to_round = v.at("to_round").count();
-  part.agents = codecs_of(v.at("agents"), agents);
+  part.agents = in_order<Counted::Agent>(
+      v.at("agents"), agents,
+      [&](const Value& entry, int agent) { return agent_of(entry, graph.degree(agent)); });
   part.sent = frames_of(v.at("sent"), agents, first.size());
   part.received = frames_of(v.at("received"), agents, first.size());
   return part;
@@ -159,8 +182,9 @@ void read_transport(const Value& transport, Counted& counted) {
   if (std::ranges::find(kinds, counted.kind) == kinds.end())
     throw FormatError("run.json: " + not_allowed("transport.kind", counted.kind, kinds));
   if (transport.has("library")) counted.library = transport.at("library").text();
+  counted.by_link = transport.has("by_link");
   for (const Value& part : transport.at("parts").list())
-    counted.parts.push_back(part_of(part, agents));
+    counted.parts.push_back(part_of(part, counted.graph));
   if (counted.parts.empty()) transport.at("parts").refuse("is empty");
   if (counted.kind == "none" && !transport.has("ranks")) return;
   const std::vector<Value> ranks = transport.at("ranks").list();
@@ -172,6 +196,19 @@ void read_transport(const Value& transport, Counted& counted) {
 
 int Counted::Part::owner(int agent) const {
   return static_cast<int>(std::upper_bound(first.begin(), first.end(), agent) - first.begin()) - 1;
+}
+
+Counted::Codec Counted::to_carry(const Part& part, int agent, int rank) const {
+  Codec sum;
+  const std::vector<int>& neighbours = graph.neighbours(agent);
+  for (std::size_t k = 0; k < neighbours.size(); ++k) {
+    if (part.owner(neighbours[k]) != rank) continue;
+    const Codec& link = part.agents[static_cast<std::size_t>(agent)].links[k];
+    sum.messages = by_link ? sum.messages + link.messages : std::max(sum.messages, link.messages);
+    sum.payload_bytes = by_link ? sum.payload_bytes + link.payload_bytes
+                                : std::max(sum.payload_bytes, link.payload_bytes);
+  }
+  return sum;
 }
 
 Counted read_counted(const json& summary) {
@@ -191,7 +228,8 @@ Counted read_counted(const json& summary) {
   Counted counted{.graph = graph_of(root, agents)};
   counted.iterations = root.at("iterations").count();
   counted.payload_bytes = ledger.at("payload_bytes").count();
-  counted.agents = codecs_of(ledger.at("agents"), agents);
+  counted.agents = in_order<Counted::Codec>(
+      ledger.at("agents"), agents, [](const Value& entry, int) { return codec_of(entry); });
   for (const Value& link : ledger.at("links").list()) {
     const std::pair key{link.at("from").below(agents), link.at("to").below(agents)};
     if (!counted.links.emplace(key, link.at("payload_bytes").count()).second)

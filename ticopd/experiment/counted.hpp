@@ -17,6 +17,9 @@ struct Counted {
   struct Codec {
     std::uint64_t messages = 0, payload_bytes = 0;
   };
+  struct Agent : Codec {
+    std::vector<Codec> links = {};  // to each neighbour, ascending
+  };
   struct Frames {
     std::uint64_t frames = 0, bytes = 0;  // bytes include the frames' headers
   };
@@ -26,7 +29,7 @@ struct Counted {
   struct Part {
     std::vector<int> first;  // the first agent of each rank
     std::uint64_t from_round = 0, to_round = 0;
-    std::vector<Codec> agents;
+    std::vector<Agent> agents;
     ByAgentAndRank sent, received;
 
     int ranks() const { return static_cast<int>(first.size()); }
@@ -48,9 +51,14 @@ struct Counted {
   std::uint64_t payload_bytes = 0;  // the ledger's own total
   std::vector<Codec> agents = {};
   std::map<std::pair<int, int>, std::uint64_t> links = {};  // payload bytes by (from, to)
-  std::string kind = {}, library = {};                      // of the transport of the last part
+  bool by_link = false;  // every message is for one neighbour; otherwise for all who listen
+  std::string kind = {}, library = {};  // of the transport of the last part
   std::vector<Part> parts = {};
   std::vector<Rank> ranks = {};  // of the last part; empty where nothing could travel
+
+  // What an agent's messages for the agents of one rank come to: a message for several of them
+  // travels once.
+  Codec to_carry(const Part& part, int agent, int rank) const;
 };
 
 // FormatError, naming run.json and the value, for what is missing, not a count, or names an agent

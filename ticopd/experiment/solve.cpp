@@ -24,10 +24,9 @@ namespace {
 using nlohmann::json;
 
 json to_json(const Ledger::Agent& a) {
-  return {{"messages", a.messages},
-          {"payload_bytes", a.payload_bytes},
-          {"paper_bits", a.paper_bits},
-          {"link_bytes", a.link_bytes}};
+  return {{"messages", a.messages},           {"payload_bytes", a.payload_bytes},
+          {"paper_bits", a.paper_bits},       {"saturated", a.saturated},
+          {"link_messages", a.link_messages}, {"link_bytes", a.link_bytes}};
 }
 
 Ledger::Agent ledger_agent(const json& j) {
@@ -35,6 +34,8 @@ Ledger::Agent ledger_agent(const json& j) {
   a.messages = j.at("messages");
   a.payload_bytes = j.at("payload_bytes");
   a.paper_bits = j.at("paper_bits");
+  a.saturated = j.at("saturated");
+  a.link_messages = j.at("link_messages").get<std::vector<std::uint64_t>>();
   a.link_bytes = j.at("link_bytes").get<std::vector<std::uint64_t>>();
   return a;
 }
@@ -67,7 +68,10 @@ class Loop {
       : setup_(setup),
         net_(net),
         transport_(net.surroundings().transport),
-        leader_(transport_.rank() == 0) {
+        leader_(transport_.rank() == 0),
+        end_(setup.iterations) {
+    if (setup.until_bits > 0 && transport_.size() > 1)
+      throw ConfigError("a run that ends by the bits it sent must be in one process");
     carried_.begin(net, json::array());
     run_ = algorithm(net);
   }
@@ -77,27 +81,28 @@ class Loop {
     if (setup_.resume) restore();
     first_round_ = net_.round() + 1;
     if (net_.round() == 0 && !setup_.only_last) log();
-    while (net_.round() < setup_.iterations) {
+    while (net_.round() < end_) {
       net_.begin_round(net_.round() + 1);
       transport_.set_round(net_.round());
       run_->step();
       const std::uint32_t round = net_.round();
-      if (setup_.only_last ? round == setup_.iterations : setup_.log(round, setup_.iterations))
+      if (spent_all_bits()) end_ = round;
+      if (setup_.only_last ? round == end_ : setup_.log(round, end_))
         log();
       else if (setup_.only_last && std::has_single_bit(round))
         watch();
       if (leader_ && setup_.on_round) setup_.on_round(round);
       const Next next = decide();
-      if (next == Next::stop && round < setup_.iterations) {
+      if (next == Next::stop && round < end_) {
         if (leader_ || setup_.transport != nullptr) solution.finished = false;
         save();
         break;
       }
-      if (next != Next::go && round < setup_.iterations) save();
+      if (next != Next::go && round < end_) save();
     }
-    if (net_.round() == setup_.iterations) save();  // the last state, duals and surrogates included
+    if (net_.round() == end_) save();  // the last state, duals and surrogates included
     // Killed after the last checkpoint and before the end: logged and digested then, not known now.
-    if (net_.round() == setup_.iterations && last_.iteration != net_.round()) {
+    if (net_.round() == end_ && last_.iteration != net_.round()) {
       last_ = measure(net_, *run_);
       last_.seconds = seconds_before_;
     }
@@ -108,8 +113,22 @@ class Loop {
  private:
   enum class Next : unsigned char { go, save, stop };
 
+  // Whether one more round like the last would be too much.
+  bool spent_all_bits() {
+    if (setup_.until_bits <= 0) return false;
+    const double before = std::exchange(bits_, bits_sent());
+    return bits_ + (bits_ - before) > setup_.until_bits;
+  }
+  double bits_sent() {
+    double bits = 0;
+    for (const Ledger::Agent& a : net_.ledger().agents)
+      bits += 8 * static_cast<double>(a.payload_bytes) / net_.plan().agents();
+    return bits;
+  }
+
   void log() {
     Metrics m = measure(net_, *run_);
+    if (setup_.lyapunov && !setup_.only_last) m.lyapunov = setup_.lyapunov(net_, *run_);
     // What it needed is of the size of models, and goes back to the system until the next time.
     if (net_.state_bytes() > (1u << 20)) give_memory_back();
     digest_.add(net_, run_->x());
@@ -159,7 +178,7 @@ class Loop {
       next = wish();
     } else if (leader_) {
       next = std::exchange(promised_, Next::go);
-      if (next != Next::stop && net_.round() < setup_.iterations) {
+      if (next != Next::stop && net_.round() < end_) {
         promised_ = wish();
         for (int r = 1; r < transport_.size(); ++r)
           transport_.send(r, channel_decision, Bytes{static_cast<std::byte>(promised_)});
@@ -230,6 +249,7 @@ class Loop {
       const CheckpointNotes notes = read_checkpoint_notes(setup_.checkpoint);
       load_checkpoint(setup_.checkpoint, net_, *run_);
       net_.begin_round(static_cast<std::uint32_t>(std::stoul(notes.at("round"))));
+      run_->resumed();
       digest_ = Digest::restore(notes.at("digest"));
       seconds_before_ = json::parse(notes.at("seconds")).get<double>();
       first_loss_ = json::parse(notes.at("first_loss")).get<double>();
@@ -237,6 +257,7 @@ class Loop {
       for (std::size_t row = 0; row < net_.plan().rows(); ++row)
         net_.ledger().agents[row] =
             ledger_agent(ledger.at(static_cast<std::size_t>(net_.plan().agent(row))));
+      bits_ = bits_sent();
       carried_.begin(net_, notes.contains("parts") ? json::parse(notes.at("parts"))
                                                    : Carried::part_of(ledger, net_.round()));
     } catch (const std::logic_error&) {  // a note is missing or not a number
@@ -284,6 +305,8 @@ class Loop {
   bool asked_ = false;             // others: rank 0 was told that we were asked to stop
   Next promised_ = Next::go;       // rank 0: what it told the others to do after this round
   std::uint32_t first_round_ = 1;  // of this process
+  std::uint32_t end_;              // the last round
+  double bits_ = 0;                // sent up to the round before
   double begin_ = 0, saved_at_ = 0, seconds_before_ = 0, first_loss_ = 0;
 };
 
@@ -299,7 +322,9 @@ void run_rank(const RunFactory<T>& algorithm, const Setup<T>& setup, Transport& 
                      .pool = pool,
                      .weights = setup.weights,
                      .seed = setup.seed,
-                     .batch = setup.batch});
+                     .batch = setup.batch,
+                     .links = setup.links,
+                     .channel_noise = setup.channel_noise});
   Loop<T>(algorithm, setup, net).run(solution);
 }
 

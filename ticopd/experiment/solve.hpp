@@ -26,9 +26,12 @@ struct Setup {
   std::shared_ptr<const Codec<T>> codec = make_codec<T>({});  // identity
   Weights weights = Weights::metropolis;
   std::uint64_t seed = 1;
-  std::size_t batch = 0;  // samples per gradient; 0: all
+  std::size_t batch = 0;    // samples per gradient; 0: all
+  LinkSchedule links = {};  // which edges are active in which round
+  ChannelNoise channel_noise = {};
   std::uint32_t iterations = 1000;
   LogRounds log = {};
+  double until_bits = 0;   // above 0: ends before an agent would send more, or after `iterations`
   bool only_last = false;  // measure the last round alone; x is watched, so divergence ends it soon
 
   int threads = 1;         // of each rank
@@ -37,6 +40,9 @@ struct Setup {
   double deadline_s = 60;  // how long a rank waits for another
   Transport* transport = nullptr;  // ranks that are processes: then `ranks` means nothing, and each
                                    // of them calls solve with its own shards in `objective`
+
+  // F_t of the theorem, evaluated at each logged round: theory/survey.hpp makes it. One rank only.
+  std::function<double(CpuNetwork<T>&, AnyRun<T>&)> lyapunov = {};
 
   std::function<void(const Metrics&)> on_log = {};         // after each logged round
   std::function<void(std::uint32_t round)> on_round = {};  // after each round
@@ -84,6 +90,7 @@ Solution<T> solve(Algorithm algorithm, const Setup<T>& setup) {
   Warnings warnings;
   if constexpr (requires { algorithm.resolve(Spectrum{}, warnings); })
     algorithm.resolve(spectrum(setup.graph, setup.weights), warnings);
+  if constexpr (requires { algorithm.plan(setup.iterations); }) algorithm.plan(setup.iterations);
   return solve(run_factory<T>(algorithm), setup);
 }
 

@@ -34,13 +34,13 @@ Graph ring(int agents);
 Graph path(int agents);
 Graph star(int agents);  // agent 0 is the centre
 Graph complete(int agents);
-Graph grid(int agents, int rows = 0);   // rows = 0: the squarest that fits
+Graph grid(int agents, int rows = 0);  // rows = 0: the squarest that fits
 Graph torus(int agents, int rows = 0);
-Graph hypercube(int agents);            // a power of two
-Graph exponential(int agents);          // i +- 2^k
-Graph erdos_renyi(int agents, double p, std::uint64_t seed);      // redrawn until connected
-Graph geometric(int agents, double radius, std::uint64_t seed);   // unit square, redrawn likewise
-Graph edge_list(const std::filesystem::path& file, int agents);   // `i j` a line, # comments
+Graph hypercube(int agents);                                     // a power of two
+Graph exponential(int agents);                                   // i +- 2^k
+Graph erdos_renyi(int agents, double p, std::uint64_t seed);     // redrawn until connected
+Graph geometric(int agents, double radius, std::uint64_t seed);  // unit square, redrawn likewise
+Graph edge_list(const std::filesystem::path& file, int agents);  // `i j` a line, # comments
 
 struct GraphOptions {
   std::string kind = "ring";
@@ -49,6 +49,7 @@ struct GraphOptions {
   double p = 0.4;
   double radius = 0.5;
   std::filesystem::path path;
+  double drop = 0;  // share of the edges that are inactive each round: link_schedule.hpp
 };
 
 struct GraphInfo {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "ticopd/error.hpp"
 #include "ticopd/graph/extremes.hpp"
@@ -83,6 +84,29 @@ std::vector<double> diagonal(const Mixing& m) {
     for (const auto& entry : m.rows[i])
       if (entry.agent == static_cast<int>(i)) d[i] = entry.weight;
   return d;
+}
+
+void require_centre(const Graph& graph) {
+  if (graph.degree(0) != graph.agents() - 1)
+    throw ConfigError(
+        "graph.kind: averaging at a centre needs agent 0 to be everyone's neighbour, "
+        "as in \"star\" and \"complete\"; it has " +
+        std::to_string(graph.degree(0)) + " of " + std::to_string(graph.agents() - 1));
+}
+
+Mixing to_centre(const Graph& graph) {
+  require_centre(graph);
+  Mixing m;
+  m.rows.resize(static_cast<std::size_t>(graph.agents()));
+  for (int j = 0; j < graph.agents(); ++j) m.rows[0].push_back({j, 1.0 / graph.agents()});
+  return m;
+}
+
+Mixing from_centre(const Graph& graph) {
+  require_centre(graph);
+  Mixing m;
+  for (int i = 0; i < graph.agents(); ++i) m.rows.push_back({{0, 1.0}});
+  return m;
 }
 
 Spectrum spectrum(const Graph& graph, Weights w) {

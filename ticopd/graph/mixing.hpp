@@ -19,16 +19,22 @@ struct Mixing {
 enum class Weights { metropolis, lazy_metropolis };
 Weights parse_weights(std::string_view name);  // ConfigError naming graph.weights
 
-Mixing laplacian(const Graph& graph);                  // (L x)_i = sum_j (x_i - x_j)
-Mixing mixing_matrix(const Graph& graph, Weights w);   // W: w_ij = 1 / (1 + max(deg_i, deg_j))
-Mixing minus_identity(Mixing w);                       // W - I
-Mixing without_diagonal(Mixing w);                     // the neighbours' part of W
+Mixing laplacian(const Graph& graph);                 // (L x)_i = sum_j (x_i - x_j)
+Mixing mixing_matrix(const Graph& graph, Weights w);  // W: w_ij = 1 / (1 + max(deg_i, deg_j))
+Mixing minus_identity(Mixing w);                      // W - I
+Mixing without_diagonal(Mixing w);                    // the neighbours' part of W
 std::vector<double> diagonal(const Mixing& m);
 
+// A server in the middle, for graphs where agent 0 is everyone's neighbour (ConfigError otherwise):
+// what it reads is the mean of all, its own row included; what the others read is its row.
+Mixing to_centre(const Graph& graph);
+Mixing from_centre(const Graph& graph);
+void require_centre(const Graph& graph);
+
 struct Spectrum {
-  double laplacian_max;    // lambda_max(L), the M of the paper; 0 for one agent
-  double laplacian_min;    // lambda_2(L), the smallest positive one; 0 for one agent
-  double gap;              // 1 - max(|lambda_2(W)|, |lambda_n(W)|)
+  double laplacian_max;  // lambda_max(L), the M of the paper; 0 for one agent
+  double laplacian_min;  // lambda_2(L), the smallest positive one; 0 for one agent
+  double gap;            // 1 - max(|lambda_2(W)|, |lambda_n(W)|)
 };
 // Dense up to 256 agents, Lanczos and sparse Cholesky above (extremes.hpp): to 1e-10 or better.
 Spectrum spectrum(const Graph& graph, Weights w);

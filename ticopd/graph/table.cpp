@@ -44,6 +44,8 @@ constexpr std::array table{
     Row{{"geometric", "agents, radius = 0.5",
          "points of the unit square linked up to the radius; connected, seeded"},
         [](const GraphOptions& o, std::uint64_t s) { return geometric(o.agents, o.radius, s); }},
+    Row{{"random_edge", "agents", "everyone may meet everyone, but only one pair does each round"},
+        [](const GraphOptions& o, std::uint64_t) { return complete(o.agents); }},
     Row{{"file", "agents, path", "an edge list, `i j` per line, 0-based, # comments"},
         [](const GraphOptions& o, std::uint64_t) { return from_file(o); }},
 };

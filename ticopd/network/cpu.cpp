@@ -42,7 +42,10 @@ CpuNetwork<T>::CpuNetwork(const Surroundings<T>& s)
   const std::vector<double> w = diagonal(mixing_matrix(s.graph, s.weights));
   for (std::size_t row = 0; row < plan_.rows(); ++row) {
     self_weight_.push_back(static_cast<T>(w[static_cast<std::size_t>(plan_.agent(row))]));
-    ledger_.agents[row].link_bytes.resize(s.graph.neighbours(plan_.agent(row)).size());
+    degree_.push_back(static_cast<T>(s.graph.degree(plan_.agent(row))));
+    const auto links = static_cast<std::size_t>(s.graph.degree(plan_.agent(row)));
+    ledger_.agents[row].link_messages.resize(links);
+    ledger_.agents[row].link_bytes.resize(links);
   }
 }
 
@@ -69,11 +72,33 @@ Batch CpuNetwork<T>::batch_of(int agent) const {
 }
 
 template <class T>
+const Mixing& CpuNetwork<T>::to_centre() {
+  if (to_centre_.rows.empty()) to_centre_ = ticopd::to_centre(s_.graph);
+  return to_centre_;
+}
+
+template <class T>
+const Mixing& CpuNetwork<T>::from_centre() {
+  if (from_centre_.rows.empty()) from_centre_ = ticopd::from_centre(s_.graph);
+  return from_centre_;
+}
+
+template <class T>
 void CpuNetwork<T>::gradient(const Field& x, Field& g) {
+  gradient(x, g, false);
+}
+
+template <class T>
+void CpuNetwork<T>::full_gradient(const Field& x, Field& g) {
+  gradient(x, g, true);
+}
+
+template <class T>
+void CpuNetwork<T>::gradient(const Field& x, Field& g, bool full) {
   const PhaseTimer timer(phases_.gradient);
   std::vector<Request> requests;
   for (std::size_t row = 0; row < plan_.rows(); ++row)
-    requests.push_back({x.row(row), g.row(row), batch_of(plan_.agent(row))});
+    requests.push_back({x.row(row), g.row(row), full ? Batch{} : batch_of(plan_.agent(row))});
   std::vector<double> values(requests.size());
   evaluate(requests, values);
 }

@@ -12,7 +12,9 @@
 
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/graph/graph.hpp"
+#include "ticopd/graph/link_schedule.hpp"
 #include "ticopd/graph/mixing.hpp"
+#include "ticopd/network/channel_noise.hpp"
 #include "ticopd/network/field.hpp"
 #include "ticopd/network/ledger.hpp"
 #include "ticopd/network/mirror.hpp"
@@ -56,6 +58,8 @@ struct Surroundings {
   Weights weights = Weights::metropolis;
   std::uint64_t seed = 1;
   std::size_t batch = 0;  // samples per gradient; 0: all
+  LinkSchedule links = {};
+  ChannelNoise channel_noise = {};
 };
 
 // The rows hosted by this process, and the verbs over them.
@@ -78,7 +82,8 @@ class CpuNetwork {
   std::uint32_t round() const { return round_; }
   void begin_round(std::uint32_t round) { round_ = round; }
 
-  void gradient(const Field& x, Field& g);
+  void gradient(const Field& x, Field& g);       // over the round's mini-batch
+  void full_gradient(const Field& x, Field& g);  // over all samples
 
   template <class F, class... Operands>
   void map(const F& formula, Operands&&... operands);
@@ -87,6 +92,9 @@ class CpuNetwork {
   const Mixing& w_minus_i() const { return w_minus_i_; }
   const Mixing& w_neighbours() const { return w_neighbours_; }  // W without its diagonal
   PerAgent<T> self_weight() const { return {&self_weight_}; }   // w_ii
+  PerAgent<T> degree() const { return {&degree_}; }             // |N_i|
+  const Mixing& to_centre();                                    // ConfigError unless agent 0 is
+  const Mixing& from_centre();                                  // everyone's neighbour
 
   // f_j(x) and its gradient for every hosted agent j, over all samples, at one common x.
   void evaluate_at(std::span<const T> x, std::span<double> values, Field& g);
@@ -110,11 +118,12 @@ class CpuNetwork {
   void evaluate(std::vector<Request>& requests, std::span<double> values);
   double evaluate_agent(std::size_t row, const Request& request) const;
   Batch batch_of(int agent) const;
+  void gradient(const Field& x, Field& g, bool full);
 
   Surroundings<T> s_;
   Plan plan_;
-  Mixing laplacian_, w_minus_i_, w_neighbours_;
-  std::vector<T> self_weight_;
+  Mixing laplacian_, w_minus_i_, w_neighbours_, to_centre_, from_centre_;
+  std::vector<T> self_weight_, degree_;
   Ledger ledger_;
   Phases phases_;
   Overlap overlap_;

@@ -1,11 +1,13 @@
 #include "ticopd/network/mirror.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
 #include "ticopd/network/clock.hpp"
 #include "ticopd/network/cpu.hpp"
+#include "ticopd/network/sum.hpp"
 
 namespace ticopd {
 namespace {
@@ -15,95 +17,128 @@ std::string message_name(int agent, std::uint32_t round, std::uint32_t channel) 
          std::to_string(channel);
 }
 
-template <class T>
-LocalMixing<T> hosted_rows(const Mixing& matrix, const Plan& plan) {
-  LocalMixing<T> m;
-  for (std::size_t row = 0; row < plan.rows(); ++row) {
-    auto& terms = m.rows.emplace_back();
-    for (const auto& [agent, weight] : matrix.rows[static_cast<std::size_t>(plan.agent(row))])
-      terms.push_back({plan.slot(agent), static_cast<T>(weight)});
-  }
-  return m;
-}
-
 }  // namespace
 
 template <class T>
 CpuMirror<T>::CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t channel,
-                        MirrorKeeps keeps)
-    : net_(net), channel_(channel), m_(hosted_rows<T>(matrix, net.plan())) {
-  const Plan& plan = net.plan();
-  const std::size_t d = net.surroundings().objective.dimension();
-  for (std::size_t row = 0; row < plan.rows(); ++row) agents_.push_back(plan.agent(row));
-  agents_.insert(agents_.end(), plan.ghosts().begin(), plan.ghosts().end());
-  h_ = Field<T>(agents_.size(), d);
-  if (keeps.estimate) estimate_ = Field<T>(agents_.size(), d);
-  if (keeps.sent) sent_ = Field<T>(agents_.size(), d);
-  payload_.resize(plan.rows());
-  net.count_state(h_.bytes() + estimate_.bytes() + sent_.bytes() +
-                  plan.rows() * net.surroundings().codec.payload_bytes(d));
+                        MirrorOptions options)
+    : net_(net),
+      channel_(channel),
+      routes_(matrix, net.plan(), net.surroundings().graph, net.surroundings().links,
+              net.surroundings().seed),
+      lossless_(make_codec<T>({})),
+      dense_(options.dense) {
+  const std::size_t d = net.surroundings().objective.dimension(), slots = routes_.ids().size();
+  h_ = Field<T>(slots, d);
+  if (options.estimate) estimate_ = Field<T>(slots, d);
+  if (options.sent) sent_ = Field<T>(slots, d);
+  if (routes_.by_link())
+    for (std::size_t i = 0; i < 3; ++i)
+      if (i == 0 || (i == 1 && options.estimate) || (i == 2 && options.sent))
+        means_[i] = Field<T>(net.plan().rows(), d);
+  net.count_state(h_.bytes() + estimate_.bytes() + sent_.bytes() + means_[0].bytes() +
+                  means_[1].bytes() + means_[2].bytes() +
+                  routes_.messages().size() * net.surroundings().codec.payload_bytes(d));
 }
 
 template <class T>
 void CpuMirror<T>::start_at_common(const Field<T>& v) {
   h_.fill_rows(v.row(0));
+  update_means();
 }
 
 template <class T>
 void CpuMirror<T>::start_at(const Field<T>& v) {
-  const auto lossless = make_codec<T>({});
-  exchange(v, FrameType::raw, T(1), *lossless);
+  exchange(v, {.kind = FrameType::raw, .codec = lossless_.get()});
   receive();
 }
 
 template <class T>
 void CpuMirror<T>::send(const Field<T>& v, T gain) {
-  exchange(v, FrameType::difference, gain, net_.surroundings().codec);
+  exchange(v, {.gain = gain});
 }
 
 template <class T>
 void CpuMirror<T>::send_raw(const Field<T>& v) {
-  exchange(v, FrameType::raw, T(1), net_.surroundings().codec);
+  exchange(v, {.kind = FrameType::raw});
 }
 
 template <class T>
-void CpuMirror<T>::exchange(const Field<T>& v, FrameType kind, T gain, const Codec<T>& codec) {
+void CpuMirror<T>::send_moved(const Field<T>& v, T least, T gain) {
+  exchange(v, {.gain = gain, .least = least});
+}
+
+template <class T>
+void CpuMirror<T>::exchange(const Field<T>& v, Exchange now) {
   if (in_flight_) throw std::logic_error("Mirror: a second send before receive");
   const PhaseTimer timer(net_.phases().exchange);
-  kind_ = kind;
-  round_ = net_.round();
-  gain_ = gain;
-  codec_ = &codec;
-  net_.surroundings().pool.run(payload_.size(), [&](std::size_t row) { encode_row(row, v); });
-  // Posted by one thread in row order: a receiver then knows whose frame comes next from a rank.
-  for (std::size_t row = 0; row < payload_.size(); ++row) post(row);
-  const std::size_t most = frame_header_bytes + codec.payload_bytes(h_.cols());
-  for (const int agent : net_.plan().ghosts())
-    net_.surroundings().transport.expect(net_.plan().owner(agent), channel_, most);
+  now_ = now;
+  now_.round = net_.round();
+  if (!now_.codec) now_.codec = dense_ ? lossless_.get() : &net_.surroundings().codec;
+  routes_.at(now_.round);
+  encoded_.resize(routes_.messages().size());
+  net_.surroundings().pool.run(encoded_.size(), [&](std::size_t m) { encode(m, v); });
+  update_means();
+  // Posted by one thread in order: a receiver then knows whose frame comes next from a rank.
+  for (std::size_t m = 0; m < encoded_.size(); ++m) post(m);
+  const std::size_t most = frame_header_bytes + now_.codec->payload_bytes(h_.cols());
+  for (const Arrival& from : routes_.arrivals())
+    net_.surroundings().transport.expect(from.rank, channel_, most);
   posted_at_ = seconds_now();
   in_flight_ = true;
 }
 
+// The links of one agent draw apart from each other.
 template <class T>
-void CpuMirror<T>::encode_row(std::size_t row, const Field<T>& v) {
-  const int agent = agents_[row];
-  const Noise message{net_.surroundings().seed, round_, static_cast<std::uint32_t>(agent),
-                      channel_};
-  const auto apply_here = [this, row](std::size_t first, std::span<const T> q) {
-    apply(row, first, q);
-  };
-  Bytes& out = payload_[row];
-  const bool difference = kind_ == FrameType::difference && !codec_->lossless();
-  const bool finite = difference ? codec_->encode_difference(v.row(row), std::as_const(h_).row(row),
-                                                             message, out, apply_here)
-                                 : codec_->encode(v.row(row), message, out);
-  if (!finite)
-    throw Diverged("diverged: what " + message_name(agent, round_, channel_) +
+Noise CpuMirror<T>::name_of(int agent, int to) const {
+  return {net_.surroundings().seed, now_.round, static_cast<std::uint32_t>(agent),
+          channel_ + (to < 0 ? 0u : 64u * (static_cast<std::uint32_t>(to) + 1))};
+}
+
+template <class T>
+void CpuMirror<T>::encode(std::size_t message, const Field<T>& v) {
+  const Message& m = routes_.messages()[message];
+  const int agent = net_.plan().agent(m.row);
+  const Noise name = name_of(agent, m.to);
+  const std::span<const T> row = v.row(m.row), h = std::as_const(h_).row(m.slot);
+  Encoded& out = encoded_[message];
+  const auto refuse = [&] {
+    throw Diverged("diverged: what " + message_name(agent, now_.round, channel_) +
                    " would send is not finite");
+  };
+  out.skipped = false;
+  if (now_.least) {
+    const double distance = sum_of_squared_differences<T>(row, h);
+    if (!std::isfinite(distance)) refuse();
+    if ((out.skipped = !(distance > static_cast<double>(*now_.least)))) {
+      out.payload.clear();
+      return;
+    }
+  }
+  const Codec<T>& codec = *now_.codec;
+  const auto apply_here = [&](std::size_t first, std::span<const T> q) {
+    apply_disturbed(m.slot, name, first, q);
+  };
+  const bool difference = now_.kind == FrameType::difference && !codec.lossless();
+  out.saturated = codec.saturated(difference ? Source<T>(row, h) : Source<T>(row), name);
+  if (!(difference ? codec.encode_difference(row, h, name, out.payload, apply_here)
+                   : codec.encode(row, name, out.payload)))
+    refuse();
   if (!difference &&  // we apply what we put on the wire
-      !codec_->decode_stretches(out, message, v.cols(), apply_here))
+      !codec.decode_stretches(out.payload, name, v.cols(), apply_here))
     throw std::logic_error("a codec refused its own payload: " +
-                           message_name(agent, round_, channel_));
+                           message_name(agent, now_.round, channel_));
+}
+
+template <class T>
+void CpuMirror<T>::apply_disturbed(std::size_t slot, const Noise& message, std::size_t first,
+                                   std::span<const T> q) {
+  const ChannelNoise& channel = net_.surroundings().channel_noise;
+  if (!channel.any()) return apply(slot, first, q);
+  thread_local std::vector<T> disturbed;
+  disturbed.assign(q.begin(), q.end());
+  channel.add(message, first, std::span<T>(disturbed));
+  apply(slot, first, disturbed);
 }
 
 // The one place where a surrogate moves, for the sender's rows and the receivers' ghosts alike.
@@ -113,9 +148,9 @@ void CpuMirror<T>::apply(std::size_t slot, std::size_t first, std::span<const T>
   T* h = h_.row(slot).data() + first;
   T* estimate = estimate_.size() > 0 ? estimate_.row(slot).data() + first : nullptr;
   T* sent = sent_.size() > 0 ? sent_.row(slot).data() + first : nullptr;
-  const T gain = gain_;
-  const bool raw = kind_ == FrameType::raw;
-  const bool whole = raw || codec_->lossless();  // q is the vector, not a difference
+  const T gain = now_.gain;
+  const bool raw = now_.kind == FrameType::raw;
+  const bool whole = raw || now_.codec->lossless();  // q is the vector, not a difference
   wide([=] {
     for (std::size_t k = 0; sent && k < d; ++k) sent[k] = whole && !raw ? q[k] - h[k] : q[k];
     for (std::size_t k = 0; estimate && k < d; ++k) estimate[k] = whole ? q[k] : h[k] + q[k];
@@ -129,73 +164,102 @@ void CpuMirror<T>::apply(std::size_t slot, std::size_t first, std::span<const T>
 }
 
 template <class T>
-void CpuMirror<T>::post(std::size_t row) {
-  const auto& s = net_.surroundings();
-  net_.ledger().count(row, payload_[row].size(), codec_->paper_bits(h_.cols()));
-  const std::vector<int>& listeners = net_.plan().listeners(row);
-  if (listeners.empty()) return;
+void CpuMirror<T>::post(std::size_t message) {
+  const Message& m = routes_.messages()[message];
+  const Encoded& e = encoded_[message];
+  const double flag = now_.least ? 1 : 0;  // whether there is a message at all is a bit of its own
+  net_.ledger().count(m.row, e.payload.size(),
+                      flag + (e.skipped ? 0 : now_.codec->paper_bits_of(e.payload, h_.cols())),
+                      m.links);
+  net_.ledger().agents[m.row].saturated += e.saturated;
+  if (m.ranks.empty()) return;
   FrameHeader header;
-  header.type = kind_;
+  header.type = e.skipped ? FrameType::skip : now_.kind;
   header.channel = channel_;
-  header.round = round_;
-  header.agent = static_cast<std::uint32_t>(agents_[row]);
+  header.round = now_.round;
+  header.agent = static_cast<std::uint32_t>(net_.plan().agent(m.row));
   header.scalar_bytes = sizeof(T);
   header.d = h_.cols();
-  header.surrogate = hash_row(std::as_bytes(std::as_const(h_).row(row)));
-  const Bytes frame = make_frame(header, payload_[row]);
-  for (const int rank : listeners) s.transport.send(rank, channel_, frame);
+  header.surrogate = hash_row(std::as_bytes(std::as_const(h_).row(m.slot)));
+  const Bytes frame = make_frame(header, e.payload);
+  for (const int rank : m.ranks) net_.surroundings().transport.send(rank, channel_, frame);
 }
 
 template <class T>
 void CpuMirror<T>::receive() {
   if (!in_flight_) return;
   const PhaseTimer timer(net_.phases().exchange);
-  const std::vector<int>& ghosts = net_.plan().ghosts();
+  const std::vector<Arrival>& arrivals = routes_.arrivals();
   Transport& transport = net_.surroundings().transport;
-  const std::size_t most = frame_header_bytes + codec_->payload_bytes(h_.cols());
+  const std::size_t most = frame_header_bytes + now_.codec->payload_bytes(h_.cols());
   const double asked_at = seconds_now();
   double last_at = 0;
   std::vector<Bytes> frames;
-  for (const int agent : ghosts) {
-    frames.push_back(take_in(agent, most));
+  for (const Arrival& from : arrivals) {
+    frames.push_back(take_in(from, most));
     last_at = std::max(last_at, transport.arrived_at());
   }
-  if (!ghosts.empty()) net_.overlap().add(posted_at_, last_at, seconds_now() - asked_at);
-  net_.surroundings().pool.run(frames.size(), [&](std::size_t g) { take(g, frames[g]); });
+  if (!arrivals.empty()) net_.overlap().add(posted_at_, last_at, seconds_now() - asked_at);
+  net_.surroundings().pool.run(frames.size(), [&](std::size_t i) { take(arrivals[i], frames[i]); });
   in_flight_ = false;
 }
 
 // A frame that is too long is refused by the transport, which cannot know what it should have been.
 template <class T>
-Bytes CpuMirror<T>::take_in(int agent, std::size_t most) try {
-  return net_.surroundings().transport.receive(net_.plan().owner(agent), channel_, most);
+Bytes CpuMirror<T>::take_in(const Arrival& from, std::size_t most) try {
+  return net_.surroundings().transport.receive(from.rank, channel_, most);
 } catch (const FormatError& e) {
-  throw FormatError("frame of " + message_name(agent, round_, channel_) + ": " + e.what());
+  throw FormatError("frame of " + message_name(from.agent, now_.round, channel_) + ": " + e.what());
 }
 
 template <class T>
-void CpuMirror<T>::take(std::size_t ghost, std::span<const std::byte> frame) {
-  const std::size_t slot = net_.plan().rows() + ghost;
-  const int agent = agents_[slot];
+void CpuMirror<T>::take(const Arrival& from, std::span<const std::byte> frame) {
   const auto refuse = [&](const std::string& why) {
-    throw FormatError("frame of " + message_name(agent, round_, channel_) + ": " + why);
+    throw FormatError("frame of " + message_name(from.agent, now_.round, channel_) + ": " + why);
   };
   FrameHeader header;
   std::span<const std::byte> body;
   if (!parse_frame(frame, header, body)) refuse("damaged (length, magic, version or checksum)");
-  if (header.agent != static_cast<std::uint32_t>(agent) || header.round != round_ ||
+  if (header.agent != static_cast<std::uint32_t>(from.agent) || header.round != now_.round ||
       header.channel != channel_)
     refuse("came instead: " + message_name(static_cast<int>(header.agent),
                                            static_cast<std::uint32_t>(header.round),
                                            header.channel));
-  if (header.type != kind_ || header.scalar_bytes != sizeof(T) || header.d != h_.cols())
+  const bool skipped = header.type == FrameType::skip && now_.least && body.empty();
+  if ((header.type != now_.kind && !skipped) || header.scalar_bytes != sizeof(T) ||
+      header.d != h_.cols())
     refuse("another type, precision or dimension than ours");
-  const Noise message{net_.surroundings().seed, round_, header.agent, channel_};
-  const auto apply_here = [&](std::size_t first, std::span<const T> q) { apply(slot, first, q); };
-  if (!codec_->decode_stretches(body, message, h_.cols(), apply_here))
+  const Noise name = name_of(from.agent, from.to);
+  const auto apply_here = [&](std::size_t first, std::span<const T> q) {
+    apply_disturbed(from.slot, name, first, q);
+  };
+  if (!skipped && !now_.codec->decode_stretches(body, name, h_.cols(), apply_here))
     refuse("the codec refuses its payload");
-  if (hash_row(std::as_bytes(std::as_const(h_).row(slot))) != header.surrogate)
+  if (hash_row(std::as_bytes(std::as_const(h_).row(from.slot))) != header.surrogate)
     refuse("our copy of its surrogate differs from the sender's after applying it");
+}
+
+template <class T>
+void CpuMirror<T>::update_means() {
+  if (!routes_.by_link()) return;
+  struct Assign {
+    constexpr void operator()(T& mean, T value) const { mean = value; }
+  };
+  const Field<T>* rows[] = {&h_, &estimate_, &sent_};
+  for (std::size_t i = 0; i < 3; ++i)
+    if (means_[i].size() > 0) net_.map(Assign{}, means_[i], Mixture<T>{rows[i], &routes_.mean()});
+}
+
+template <class T>
+void CpuMirror<T>::resumed() {
+  routes_.at(net_.round());
+  update_means();
+}
+
+template <class T>
+const Field<T>& CpuMirror<T>::mean_of(const Field<T>& rows) const {
+  if (!routes_.by_link()) return rows;
+  return means_[&rows == &h_ ? 0 : &rows == &estimate_ ? 1 : 2];
 }
 
 template <class T>
@@ -206,8 +270,8 @@ const Field<T>& CpuMirror<T>::arrived(const Field<T>& rows) const {
 
 template <class T>
 const Field<T>& CpuMirror<T>::kept(const Field<T>& rows) const {
-  if (rows.rows() != agents_.size())
-    throw std::logic_error("Mirror: reads what MirrorKeeps did not ask to keep");
+  if (rows.rows() != h_.rows())
+    throw std::logic_error("Mirror: reads what MirrorOptions did not ask to keep");
   return rows;
 }
 

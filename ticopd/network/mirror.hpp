@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "ticopd/graph/mixing.hpp"
 #include "ticopd/network/field.hpp"
 #include "ticopd/network/operand.hpp"
+#include "ticopd/network/routes.hpp"
 #include "ticopd/transport/frame.hpp"
 
 namespace ticopd {
@@ -15,10 +18,11 @@ namespace ticopd {
 template <class T>
 class CpuNetwork;
 
-// What else of an exchange an algorithm wants kept, besides the surrogate h.
-struct MirrorKeeps {
-  bool estimate = false;  // h_old + q, for methods whose memory moves by only a part of q
-  bool sent = false;      // q
+// What an algorithm may want of a mirror besides the surrogate h.
+struct MirrorOptions {
+  bool estimate = false;  // keep h_old + q, for methods whose memory moves by only a part of q
+  bool sent = false;      // keep q
+  bool dense = false;     // rows travel as they are, whatever the codec
 };
 
 // A surrogate h of some rows that every neighbour can follow from compressed messages:
@@ -30,7 +34,7 @@ class CpuMirror {
  public:
   // `matrix` is what mixed() multiplies by. Each mirror of a run has its own channel.
   CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t channel,
-            MirrorKeeps keeps = {});
+            MirrorOptions options = {});
 
   // h starts at rows that everyone knows already (the common x0): costs nothing.
   void start_at_common(const Field<T>& v);
@@ -40,41 +44,66 @@ class CpuMirror {
   // The exchange in two halves. What stands between them overlaps the wire.
   void send(const Field<T>& v, T gain = T(1));  // h += gain Q(v - h)
   void send_raw(const Field<T>& v);             // h  = Q(v)
-  void skip() {}                                // nothing travels this round
-  void receive();                               // no-op where nothing is in flight
+  // The rows that are further than that from their surrogates, ||v - h||^2 > least; of the others
+  // the neighbours hear only that they stay as they are.
+  void send_moved(const Field<T>& v, T least, T gain = T(1));
+  void receive();  // no-op where nothing is in flight
 
-  const Field<T>& own() const { return h_; }  // rows of hosted agents first, then ghosts
-  Mixture<T> mixed() const { return {&arrived(h_), &m_}; }
-  const Field<T>& estimate() const { return kept(estimate_); }
-  Mixture<T> mixed_estimate() const { return {&arrived(kept(estimate_)), &m_}; }
-  const Field<T>& sent() const { return kept(sent_); }  // of the last exchange
+  // Rows of hosted agents first, then ghosts. Over links that come and go an agent has a surrogate
+  // for each, and the mean of them is what stands here.
+  const Field<T>& own() const { return mean_of(h_); }
+  Mixture<T> mixed() const { return {&arrived(h_), &routes_.mixing()}; }
+  const Field<T>& estimate() const { return mean_of(kept(estimate_)); }
+  Mixture<T> mixed_estimate() const { return {&arrived(kept(estimate_)), &routes_.mixing()}; }
+  const Field<T>& sent() const { return mean_of(kept(sent_)); }  // of the last exchange
 
-  // For checkpoints: the agent whose surrogate lies in each row of own().
+  // For checkpoints: all surrogates, and where each belongs.
   Field<T>& rows() { return h_; }
-  const std::vector<int>& agents() const { return agents_; }
+  const Routes<T>& routes() const { return routes_; }
+  void resumed();  // rows() were restored, of the round that the network has now
 
  private:
-  void exchange(const Field<T>& v, FrameType kind, T gain, const Codec<T>& codec);
-  void encode_row(std::size_t row, const Field<T>& v);
-  void post(std::size_t row);
-  Bytes take_in(int agent, std::size_t most);
-  void take(std::size_t ghost, std::span<const std::byte> frame);
+  using Message = typename Routes<T>::Message;
+  using Arrival = typename Routes<T>::Arrival;
+
+  // What all messages of one exchange have in common.
+  struct Exchange {
+    std::uint32_t round = 0;  // it may be received in the next one
+    FrameType kind = FrameType::difference;
+    T gain = T(1);
+    std::optional<T> least = {};  // send_moved
+    const Codec<T>* codec = nullptr;
+  };
+  void exchange(const Field<T>& v, Exchange now);
+  void encode(std::size_t message, const Field<T>& v);
+  void post(std::size_t message);
+  Bytes take_in(const Arrival& from, std::size_t most);
+  void take(const Arrival& from, std::span<const std::byte> frame);
   void apply(std::size_t slot, std::size_t first, std::span<const T> q);
+  void apply_disturbed(std::size_t slot, const Noise& message, std::size_t first,
+                       std::span<const T> q);
+  Noise name_of(int agent, int to) const;
+  void update_means();
   const Field<T>& arrived(const Field<T>& rows) const;
   const Field<T>& kept(const Field<T>& rows) const;
+  const Field<T>& mean_of(const Field<T>& rows) const;
 
   CpuNetwork<T>& net_;
   std::uint16_t channel_;
-  LocalMixing<T> m_;
-  std::vector<int> agents_;
-  Field<T> h_, estimate_, sent_;
-  std::vector<Bytes> payload_;  // by hosted row
+  Routes<T> routes_;
+  Field<T> h_, estimate_, sent_;  // by slot of the routes
+  Field<T> means_[3];             // of those, by hosted agent, where it has several
+  std::unique_ptr<Codec<T>> lossless_;
+  bool dense_;
+  struct Encoded {
+    Bytes payload;
+    bool skipped = false;
+    std::uint64_t saturated = 0;
+  };
+  std::vector<Encoded> encoded_;  // by message
   bool in_flight_ = false;
   double posted_at_ = 0;
-  std::uint32_t round_ = 0;  // of the last exchange: it may be received in the next round
-  FrameType kind_ = FrameType::difference;
-  T gain_ = T(1);
-  const Codec<T>* codec_ = nullptr;  // of the exchange in flight
+  Exchange now_;  // the last one
 };
 
 extern template class CpuMirror<float>;

@@ -19,16 +19,20 @@ concept Network = requires(N& net, typename N::Field& f, typename N::Mirror& m) 
   { net.start() } -> std::same_as<typename N::Field>;  // the common x0
   { net.round() } -> std::convertible_to<std::uint32_t>;
   net.gradient(std::as_const(f), f);
+  net.full_gradient(std::as_const(f), f);  // over all samples, whatever the batch
   net.laplacian();
   net.w_minus_i();
   net.w_neighbours();
   net.self_weight();
+  net.degree();
+  net.to_centre();    // agent 0 reads the mean of all, the others nothing
+  net.from_centre();  // everyone reads agent 0
   m.start_at_common(std::as_const(f));
   m.start_at(std::as_const(f));
   m.send(std::as_const(f));
   m.send(std::as_const(f), typename N::Scalar(1));
   m.send_raw(std::as_const(f));
-  m.skip();
+  m.send_moved(std::as_const(f), typename N::Scalar(0));
   m.receive();
   { m.own() } -> std::convertible_to<const typename N::Field&>;
   { m.estimate() } -> std::convertible_to<const typename N::Field&>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 #include <vector>
@@ -41,6 +42,7 @@ class MixtureChunk {
  public:
   MixtureChunk(const Mixture<T>& mixture, std::size_t row, std::size_t first, std::size_t count) {
     const auto& terms = mixture.m->rows[row];
+    if (terms.empty()) std::fill_n(sum_, count, T(0));  // nobody is listened to
     std::size_t at = 0;
     const auto pass = [&]<std::size_t N>() {
       if (at == 0)

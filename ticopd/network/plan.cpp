@@ -1,7 +1,6 @@
 #include "ticopd/network/plan.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "ticopd/error.hpp"
@@ -36,28 +35,11 @@ Plan::Plan(const Graph& graph, int ranks, int rank, std::span<const std::size_t>
                       " (or mpirun -n): allowed are 1 to " + std::to_string(agents_) +
                       ", the number of agents");
   first_of_ = deal(agents_, ranks, cost);
-  std::set<int> ghosts;
-  for (std::size_t row = 0; row < rows(); ++row) {
-    std::set<int> ranks_told;
-    for (const int j : graph.neighbours(agent(row)))
-      if (const int r = owner(j); r != rank_) {
-        ranks_told.insert(r);
-        ghosts.insert(j);
-      }
-    listeners_.emplace_back(ranks_told.begin(), ranks_told.end());
-  }
-  ghosts_.assign(ghosts.begin(), ghosts.end());
 }
 
 int Plan::owner(int agent) const {
   const auto after = std::upper_bound(first_of_.begin(), first_of_.end(), agent);
   return static_cast<int>(after - first_of_.begin()) - 1;
-}
-
-std::size_t Plan::slot(int agent) const {
-  if (owner(agent) == rank_) return static_cast<std::size_t>(agent - first());
-  const auto ghost = std::lower_bound(ghosts_.begin(), ghosts_.end(), agent);
-  return rows() + static_cast<std::size_t>(ghost - ghosts_.begin());
 }
 
 }  // namespace ticopd

@@ -24,19 +24,12 @@ class Plan {
   int agent(std::size_t row) const { return first() + static_cast<int>(row); }
   int owner(int agent) const;
 
-  // Remote agents that a hosted agent listens to, ascending.
-  const std::vector<int>& ghosts() const { return ghosts_; }
-  // Where agent's row lies in a block of hosted rows followed by ghost rows.
-  std::size_t slot(int agent) const;
-  // Ranks that host a neighbour of this row, ascending, our own left out: each gets the row once.
-  const std::vector<int>& listeners(std::size_t row) const { return listeners_[row]; }
+  std::size_t row(int agent) const { return static_cast<std::size_t>(agent - first()); }  // hosted
 
  private:
   int agents_;
   int rank_;
   std::vector<int> first_of_;  // ranks + 1
-  std::vector<int> ghosts_;
-  std::vector<std::vector<int>> listeners_;
 };
 
 }  // namespace ticopd

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ticopd/graph/link_schedule.hpp"
+#include "ticopd/graph/mixing.hpp"
+#include "ticopd/network/operand.hpp"
+#include "ticopd/network/plan.hpp"
+
+namespace ticopd {
+
+// Where the rows of a mirror lie and who sends what to whom: along the entries of the matrix that
+// it mixes by. Agent j's row goes to agent i where the matrix has an entry (i, j).
+//
+// Over a fixed graph an agent has one row, and a message goes to all who listen. Where links come
+// and go, a neighbour that missed a message could no longer follow; so there an agent has a row for
+// each of its links, and a message is for one neighbour (as in the authors' code).
+template <class T>
+class Routes {
+ public:
+  Routes(const Mixing& matrix, const Plan& plan, const Graph& graph, const LinkSchedule& schedule,
+         std::uint64_t seed);
+
+  // A row of ours, on its way.
+  struct Message {
+    std::size_t row = 0;                  // whose
+    std::size_t slot = 0;                 // where its surrogate lies
+    int to = -1;                          // the only agent it is for; -1: all who listen
+    std::vector<int> ranks = {};          // that get it, ascending, ours left out
+    std::vector<std::size_t> links = {};  // the listeners' places among the agent's neighbours
+  };
+  // A row of another rank, expected.
+  struct Arrival {
+    int agent, to, rank;
+    std::size_t slot;
+  };
+
+  bool by_link() const { return by_link_; }
+  void at(std::uint32_t round);  // for the exchange of this round
+
+  // In the order of agents, then of whom a message is for: a rank that takes in what another posts
+  // knows by that which is which.
+  const std::vector<Message>& messages() const { return messages_; }
+  const std::vector<Arrival>& arrivals() const { return arrivals_; }
+
+  const LocalMixing<T>& mixing() const { return mixing_; }
+  // By link: the mean over an agent's links, which stands for the one row of a fixed graph.
+  const LocalMixing<T>& mean() const { return mean_; }
+
+  // The number of each slot's row among those of all ranks, our own first and contiguous.
+  const std::vector<int>& ids() const { return ids_; }
+  std::size_t hosted() const { return hosted_; }
+  std::size_t total() const { return total_; }
+
+ private:
+  void by_agent();
+  void lay_out_links();
+  std::size_t slot_of(int id) const;
+  int link_id(int from, int to) const;
+
+  const Mixing& matrix_;
+  const Plan& plan_;
+  const Graph& graph_;
+  LinkSchedule schedule_;
+  std::uint64_t seed_;
+  bool by_link_;
+  std::vector<int> first_link_;  // by link: of each agent, in the order of its neighbours
+  std::vector<int> ids_;
+  std::size_t hosted_ = 0, total_ = 0;
+  std::vector<Message> messages_;
+  std::vector<Arrival> arrivals_;
+  LocalMixing<T> mixing_, mean_;
+};
+
+extern template class Routes<float>;
+extern template class Routes<double>;
+
+}  // namespace ticopd
