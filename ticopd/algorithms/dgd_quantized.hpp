@@ -13,6 +13,7 @@ struct DgdQuantized {
   bool quantize_self = false;
 
   static constexpr std::string_view name = "dgd_quantized";
+  static constexpr bool fixed_graph = true;  // it mixes what it hears and nothing else
   static constexpr std::string_view paper = "Liu, Yau, Wai 2025, direct quantisation";
   static constexpr auto parameters() {
     return std::array{

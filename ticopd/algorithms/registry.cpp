@@ -3,11 +3,26 @@
 #include <cstdio>
 
 #include "ticopd/algorithms/beer.hpp"
+#include "ticopd/algorithms/choco_gossip.hpp"
 #include "ticopd/algorithms/choco_sgd.hpp"
 #include "ticopd/algorithms/cp_sgd.hpp"
+#include "ticopd/algorithms/deepsqueeze.hpp"
 #include "ticopd/algorithms/def_atc.hpp"
 #include "ticopd/algorithms/dgd.hpp"
 #include "ticopd/algorithms/dgd_quantized.hpp"
+#include "ticopd/algorithms/docom.hpp"
+#include "ticopd/algorithms/extra.hpp"
+#include "ticopd/algorithms/gradient_tracking.hpp"
+#include "ticopd/algorithms/lead.hpp"
+#include "ticopd/algorithms/local_sgd.hpp"
+#include "ticopd/algorithms/magnusson.hpp"
+#include "ticopd/algorithms/nids.hpp"
+#include "ticopd/algorithms/primal_dual.hpp"
+#include "ticopd/algorithms/prox_gpda.hpp"
+#include "ticopd/algorithms/prox_pda_perturbed.hpp"
+#include "ticopd/algorithms/qdgd.hpp"
+#include "ticopd/algorithms/qsparse_local_sgd.hpp"
+#include "ticopd/algorithms/sparq_sgd.hpp"
 #include "ticopd/algorithms/ticopd.hpp"
 #include "ticopd/error.hpp"
 
@@ -24,7 +39,22 @@ using All = Algorithms<TiCoPD,
                        DefATC,
                        BEER,
                        DGD,
-                       DgdQuantized>;
+                       EXTRA,
+                       GradientTracking,
+                       PrimalDual,
+                       ProxGPDA,
+                       ProxPdaPerturbed,
+                       NIDS,
+                       LEAD,
+                       DgdQuantized,
+                       DoCoM,
+                       QDGD,
+                       SparqSGD,
+                       LocalSGD,
+                       QsparseLocalSGD,
+                       ChocoGossip,
+                       DeepSqueeze,
+                       Magnusson>;
 
 template <class A>
 constexpr auto flags_of() {
@@ -152,8 +182,10 @@ A configured(const AlgorithmOptions& options) {
 }
 
 template <class T, class A>
-RunFactory<T> build(const AlgorithmOptions& options, const Spectrum& graph, Warnings& warnings) {
+RunFactory<T> build(const AlgorithmOptions& options, const Spectrum& graph, Warnings& warnings,
+                    std::uint32_t iterations) {
   A params = configured<A>(options);
+  if constexpr (requires { params.plan(iterations); }) params.plan(iterations);
   if constexpr (requires { params.resolve(graph, warnings); }) params.resolve(graph, warnings);
   return run_factory<T>(params);
 }
@@ -164,6 +196,7 @@ AlgorithmNeeds needs_of(const AlgorithmOptions& options) {
   AlgorithmNeeds needs;
   if constexpr (requires { params.needs_centre(); }) needs.centre = params.needs_centre();
   if constexpr (requires { params.codec(); }) needs.codec = params.codec();
+  needs.fixed_graph = requires { A::fixed_graph; };
   return needs;
 }
 
@@ -174,9 +207,12 @@ std::vector<AlgorithmInfo> describe_all(Algorithms<A...>) {
 
 template <class T, class... A>
 RunFactory<T> build_named(Algorithms<A...>, const AlgorithmOptions& options, const Spectrum& graph,
-                          Warnings& warnings) {
+                          Warnings& warnings, std::uint32_t iterations) {
   RunFactory<T> made;
-  (void)((options.name == A::name && (made = build<T, A>(options, graph, warnings), true)) || ...);
+  const auto make = [&]<class Named>() {
+    if (options.name == Named::name) made = build<T, Named>(options, graph, warnings, iterations);
+  };
+  (make.template operator()<A>(), ...);
   return made;
 }
 
@@ -210,14 +246,14 @@ AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options) {
 
 template <class T>
 RunFactory<T> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
-                             Warnings& warnings) {
+                             Warnings& warnings, std::uint32_t iterations) {
   refuse_unknown(options, algorithm_info(options.name));
-  return build_named<T>(All{}, options, graph, warnings);
+  return build_named<T>(All{}, options, graph, warnings, iterations);
 }
 
 template RunFactory<float> make_algorithm<float>(const AlgorithmOptions&, const Spectrum&,
-                                                 Warnings&);
+                                                 Warnings&, std::uint32_t);
 template RunFactory<double> make_algorithm<double>(const AlgorithmOptions&, const Spectrum&,
-                                                   Warnings&);
+                                                   Warnings&, std::uint32_t);
 
 }  // namespace ticopd

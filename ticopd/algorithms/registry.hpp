@@ -29,7 +29,7 @@ struct ParameterInfo {
   bool required;
   double value;  // the default, where there is one
 
-  // Where tuning looks, in units of what `unit` makes of the parameters before it; high = 0: nowhere.
+  // Where tuning looks, in units of what `unit` makes of those before it; high = 0: nowhere.
   double search_low = 0, search_high = 0;
   std::function<double(const std::map<std::string, double>& before, double lambda_max)> unit = {};
 };
@@ -56,8 +56,9 @@ struct AlgorithmInfo {
 
 // What an algorithm with these options asks of its surroundings.
 struct AlgorithmNeeds {
-  bool centre = false;                       // agent 0 must be everyone's neighbour
-  std::optional<CodecOptions> codec = {};    // instead of the config's
+  bool centre = false;       // agent 0 must be everyone's neighbour
+  bool fixed_graph = false;  // cannot do without a link
+  std::optional<CodecOptions> codec = {};  // instead of the config's
 };
 
 std::span<const AlgorithmInfo> algorithm_table();
@@ -66,13 +67,14 @@ const AlgorithmInfo& algorithm_info(std::string_view name);  // ConfigError nami
 AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options);
 
 // Checks names and ranges (ConfigError naming `algorithm.KEY`), fills what follows from the graph.
+// `iterations` is for methods whose steps follow from how long they will run.
 template <class T>
 RunFactory<T> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
-                             Warnings& warnings);
+                             Warnings& warnings, std::uint32_t iterations = 1000);
 
 extern template RunFactory<float> make_algorithm<float>(const AlgorithmOptions&, const Spectrum&,
-                                                        Warnings&);
+                                                        Warnings&, std::uint32_t);
 extern template RunFactory<double> make_algorithm<double>(const AlgorithmOptions&, const Spectrum&,
-                                                          Warnings&);
+                                                          Warnings&, std::uint32_t);
 
 }  // namespace ticopd

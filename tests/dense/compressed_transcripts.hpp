@@ -1,0 +1,184 @@
+#pragma once
+
+#include <map>
+
+#include "dense/transcripts.hpp"
+#include "ticopd/network/permutation.hpp"
+
+namespace ticopd::dense {
+
+// The compressed, local and server methods once more, as their papers write them, over whole
+// matrices (see transcripts.hpp).
+
+// Gradients over the samples that agents draw in a round: `batch` of them, without replacement.
+inline Matrix batch_gradients(const Problem& p, const Matrix& X, std::uint64_t seed,
+                              std::uint32_t round, std::size_t batch) {
+  if (batch == 0) return p.gradients(X);
+  Matrix G = p.zero();
+  for (int i = 0; i < p.agents(); ++i) {
+    const Matrix& A = p.A[static_cast<std::size_t>(i)];
+    const Vector& b = p.b[static_cast<std::size_t>(i)];
+    const Permutation draw(static_cast<std::uint64_t>(A.rows()),
+                           {seed, round, static_cast<std::uint32_t>(i), stream_batch});
+    for (std::size_t s = 0; s < batch; ++s) {
+      const auto row = static_cast<Eigen::Index>(draw(s));
+      G.row(i) += (A.row(row).dot(X.row(i)) - b(row)) * A.row(row) / static_cast<double>(batch);
+    }
+  }
+  return G;
+}
+
+struct DoCoMSteps {
+  double eta, gamma, beta;
+  std::size_t batch = 0;
+};
+
+inline Matrix docom(const Problem& p, const Compress& Q, const DoCoMSteps& step, int rounds) {
+  Matrix x = p.X0, xhat = p.zero(), yhat = p.zero();
+  Matrix v = p.gradients(x), y = v;
+  for (int t = 1; t <= rounds; ++t) {
+    const auto g = [&](const Matrix& at) {
+      return batch_gradients(p, at, 1, static_cast<std::uint32_t>(t), step.batch);
+    };
+    const Matrix half = x - step.eta * y;
+    xhat += Q(half - xhat);
+    const Matrix next = half + step.gamma * (p.W * xhat - xhat);
+    const Matrix v_next = g(next) + (1 - step.beta) * (v - g(x));
+    const Matrix y_half = y + v_next - v;
+    yhat += Q(y_half - yhat);
+    y = y_half + step.gamma * (p.W * yhat - yhat);
+    v = v_next;
+    x = next;
+  }
+  return x;
+}
+
+inline Matrix qdgd(const Problem& p, const Compress& Q, double alpha, double epsilon, int rounds) {
+  Matrix x = p.X0;
+  const Matrix self = p.W.diagonal().asDiagonal();
+  const Matrix I = Matrix::Identity(p.W.rows(), p.W.cols());
+  for (int t = 1; t <= rounds; ++t)
+    x = (((1 - epsilon) * I + epsilon * self) * x + epsilon * (p.W - self) * Q(x) -
+         alpha * epsilon * p.gradients(x))
+            .eval();
+  return x;
+}
+
+// `told` counts how often an agent spoke.
+inline Matrix sparq_sgd(const Problem& p, const Compress& C, double eta, double gamma, double c,
+                        int period, int rounds, int& told) {
+  Matrix x = p.X0, xhat = p.zero();
+  told = 0;
+  for (int t = 1; t <= rounds; ++t) {
+    x -= eta * p.gradients(x);
+    if (t % period != 0) continue;
+    const Matrix q = C(x - xhat);
+    for (int i = 0; i < p.agents(); ++i)
+      if ((x.row(i) - xhat.row(i)).squaredNorm() > c * eta * eta) {
+        xhat.row(i) += q.row(i);
+        ++told;
+      }
+    x += gamma * (p.W * xhat - xhat);
+  }
+  return x;
+}
+
+inline Matrix local_sgd(const Problem& p, const Matrix& average, double eta, int period,
+                        int rounds) {
+  Matrix x = p.X0;
+  for (int t = 1; t <= rounds; ++t) {
+    x -= eta * p.gradients(x);
+    if (t % period == 0) x = (average * x).eval();
+  }
+  return x;
+}
+
+inline Matrix qsparse_local_sgd(const Problem& p, const Compress& C, double eta, int period,
+                                int rounds) {
+  Matrix x = p.X0, m = p.zero();
+  Eigen::RowVectorXd theta = p.X0.row(0);
+  for (int t = 1; t <= rounds; ++t) {
+    x -= eta * p.gradients(x);
+    if (t % period != 0) continue;
+    const Matrix delta = m + theta.replicate(x.rows(), 1) - x;
+    const Matrix c = C(delta);
+    m = delta - c;
+    theta -= c.colwise().mean();
+    x = theta.replicate(x.rows(), 1);
+  }
+  return x;
+}
+
+inline Matrix choco_gossip(const Problem& p, const Compress& Q, double gamma, int rounds) {
+  Matrix x = p.X0 - p.gradients(p.X0), xhat = p.zero();
+  for (int t = 1; t <= rounds; ++t) {
+    xhat += Q(x - xhat);
+    x += gamma * (p.W * xhat - xhat);
+  }
+  return x;
+}
+
+inline Matrix deepsqueeze(const Problem& p, const Compress& C, double eta, double gamma,
+                          int rounds) {
+  Matrix x = p.X0, e = p.zero();
+  for (int t = 1; t <= rounds; ++t) {
+    const Matrix half = x - eta * p.gradients(x);
+    const Matrix v = half + e;
+    const Matrix c = C(v);
+    e = v - c;
+    x = half + gamma * (p.W * c - c);
+  }
+  return x;
+}
+
+// The middle of the cell that a number falls into, of 2^bits cells of [-r, r].
+inline Matrix on_grid(const Matrix& V, double r, int bits) {
+  const double cells = std::pow(2.0, bits), width = 2 * r / cells;
+  return V.unaryExpr([&](double v) {
+    return -r + (std::clamp(std::floor((v + r) / width), 0.0, cells - 1) + 0.5) * width;
+  });
+}
+
+inline Matrix magnusson(const Problem& p, double eta, double alpha, double beta, double r0,
+                        double kappa, int bits, int rounds) {
+  Matrix x = p.X0, q = p.X0, v = p.zero();
+  for (int t = 1; t <= rounds; ++t) {
+    q += on_grid(x - q, r0 * std::pow(kappa, t - 1), bits);
+    const Matrix Lq = p.L * q;
+    x -= eta * (alpha * Lq + beta * v + p.gradients(x));
+    v += eta * beta * Lq;
+  }
+  return x;
+}
+
+// TiCoPD where only some edges are active: every link has a surrogate of its own, as in the
+// authors' code; xhat_i is the mean over i's links. `active(t)` lists the pairs (i, j), i < j, of
+// round t.
+inline Matrix ticopd_over_links(
+    const Problem& p, const Compress& Q, const TiCoPDSteps& step,
+    const std::function<std::vector<std::pair<int, int>>(int t)>& active, int rounds) {
+  Matrix x = p.X0, lambda = p.zero();
+  std::map<std::pair<int, int>, Eigen::RowVectorXd> h;  // what j knows of i
+  for (int i = 0; i < p.agents(); ++i)
+    for (int j = 0; j < p.agents(); ++j)
+      if (p.Adj(i, j) != 0) h[{i, j}] = Eigen::RowVectorXd::Zero(x.cols());
+  for (int t = 1; t <= rounds; ++t) {
+    Matrix pi = p.zero();
+    for (const auto& [i, j] : active(t)) {
+      for (const auto& [from, to] : {std::pair{i, j}, std::pair{j, i}})
+        h[{from, to}] += step.gamma(t) * Q(x.row(from) - h[{from, to}]).row(0);
+      pi.row(i) += h[{i, j}] - h[{j, i}];
+      pi.row(j) += h[{j, i}] - h[{i, j}];
+    }
+    Matrix xhat = p.zero();
+    for (const auto& [link, row] : h) xhat.row(link.first) += row / p.Adj.row(link.first).sum();
+    const double beta = step.beta(t);
+    const Matrix next = beta * x + (1 - beta) * xhat -
+                        step.alpha(t) * (p.gradients(x) + lambda + step.theta(t) * pi);
+    lambda += step.eta(t) * pi;
+    x = next;
+  }
+  return x;
+}
+
+}  // namespace ticopd::dense
