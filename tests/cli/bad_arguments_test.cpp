@@ -18,7 +18,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         typed("nothing", {}, {"required", "--help"}),
         typed("command", {"rnu", "small.toml"},
-              {"rnu: no such command", "run, compare, tune, report, list, verify", "did you mean \"run\"?"}),
+              {"rnu: no such command", "run, compare, tune, report, list, theory, verify",
+               "did you mean \"run\"?"}),
         typed("data_command", {"data", "fech", "mnist"},
               {"fech: no such command", "did you mean \"fetch\"?"}),
         typed("data_set", {"data", "fetch", "cifar"}, {"cifar", "mnist"}),
@@ -91,24 +92,24 @@ TEST_P(Unavailable, IsSaidBeforeAnythingIsWritten) {
   expect_refusal();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Usage, Unavailable,
-    ::testing::Values(typed("cuda", {"run", "small.toml", "--device", "cuda"},
-                            {"--device cuda", "--device cpu"}, 69),
-                      Wrong{"offline_run",
-                            {"run", "small.toml", "--offline", "--set", "problem.data=mnist"},
-                            69,
-                            {"MNIST", "/dev/null/ticopd/mnist", "--offline",
-                             "ticopd data fetch mnist"},
-                            {},
-                            {{"XDG_CACHE_HOME", "/dev/null"}}},
-                      Wrong{"offline_fetch",
-                            {"data", "fetch", "mnist", "--offline"},
-                            69,
-                            {"MNIST", "--offline"},
-                            {},
-                            {{"XDG_CACHE_HOME", "/dev/null"}}}),
-    name_of);
+INSTANTIATE_TEST_SUITE_P(Usage, Unavailable,
+                         ::testing::Values(typed("cuda", {"run", "small.toml", "--device", "cuda"},
+                                                 {"--device cuda", "--device cpu"}, 69),
+                                           Wrong{"offline_run",
+                                                 {"run", "small.toml", "--offline", "--set",
+                                                  "problem.data=mnist"},
+                                                 69,
+                                                 {"MNIST", "/dev/null/ticopd/mnist", "--offline",
+                                                  "ticopd data fetch mnist"},
+                                                 {},
+                                                 {{"XDG_CACHE_HOME", "/dev/null"}}},
+                                           Wrong{"offline_fetch",
+                                                 {"data", "fetch", "mnist", "--offline"},
+                                                 69,
+                                                 {"MNIST", "--offline"},
+                                                 {},
+                                                 {{"XDG_CACHE_HOME", "/dev/null"}}}),
+                         name_of);
 
 }  // namespace
 }  // namespace ticopd

@@ -30,7 +30,9 @@ TEST_F(Printed, VersionIsOneLine) {
 
 TEST_F(Printed, ListsNameEverythingThereIs) {
   const std::map<std::string, std::vector<std::string>> lists = {
-      {"algorithms", {"ticopd", "choco_sgd", "cp_sgd", "def_atc", "beer", "dgd", "dgd_quantized"}},
+      {"algorithms",
+       {"ticopd", "choco_sgd", "cp_sgd", "def_atc", "beer", "dgd", "extra", "gradient_tracking",
+        "primal_dual", "prox_gpda", "prox_pda_perturbed", "nids", "lead", "dgd_quantized"}},
       {"codecs", {"identity", "qsgd", "top_k", "rand_k", "sign"}},
       {"graphs",
        {"ring", "path", "star", "complete", "grid", "torus", "hypercube", "exponential",

@@ -61,7 +61,7 @@ TEST_F(Trials, AreNoneWhereThereIsNoFile) {
 
 TEST_F(Trials, ThatAreDamagedAreRefusedByLine) {
   log().publish();
-  const std::string head = text(), good = "0,0,4,4,0.1,0.2,0.5,4096,finished\n";
+  const std::string head = text(), good = "0,0,4,4,0.1,0.2,0.5,4096,4,finished\n";
   const auto refused = [&](const std::string& bytes, const std::string& line) {
     write("trials.csv", bytes);
     expect_parts(message_of<FormatError>([&] { log().load(); }), {"trials.csv:" + line + ":"});
@@ -70,13 +70,13 @@ TEST_F(Trials, ThatAreDamagedAreRefusedByLine) {
   refused("bracket,trial\n", "1");
   refused(good, "1");
   refused(head + good.substr(0, 12) + "\n", "2");
-  refused(head + good + "0,1,x,4,0.1,0.2,0.5,4096,finished\n", "3");
-  refused(head + good + "0,1,4,4,0.1 ,0.2,0.5,4096,finished\n", "3");
-  refused(head + good + "0,1,4,4,0.1,0.2,0.5,4096,7,finished\n", "3");
-  refused(head + good + "0,-1,4,4,0.1,0.2,0.5,4096,finished\n", "3");
-  refused(head + good + "0,1e30,4,4,0.1,0.2,0.5,4096,finished\n", "3");
-  refused(head + good + "0,1,0.5,4,0.1,0.2,0.5,4096,finished\n", "3");
-  refused(head + good + "0,nan,4,4,0.1,0.2,0.5,4096,finished\n", "3");
+  refused(head + good + "0,1,x,4,0.1,0.2,0.5,4096,4,finished\n", "3");
+  refused(head + good + "0,1,4,4,0.1 ,0.2,0.5,4096,4,finished\n", "3");
+  refused(head + good + "0,1,4,4,0.1,0.2,0.5,4096,7,9,finished\n", "3");
+  refused(head + good + "0,-1,4,4,0.1,0.2,0.5,4096,4,finished\n", "3");
+  refused(head + good + "0,1e30,4,4,0.1,0.2,0.5,4096,4,finished\n", "3");
+  refused(head + good + "0,1,0.5,4,0.1,0.2,0.5,4096,4,finished\n", "3");
+  refused(head + good + "0,nan,4,4,0.1,0.2,0.5,4096,4,finished\n", "3");
   refused(head + "\n" + good, "2");
   write("trials.csv", head + good);
   EXPECT_NO_THROW(log().load());

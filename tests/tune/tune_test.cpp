@@ -96,9 +96,9 @@ TEST_F(Tune, WritesDownWhatItSpent) {
   double spent = 0;
   std::size_t lost = 0;
   for (const auto& row : rows("a")) {
-    ASSERT_EQ(row.size(), 9u);
+    ASSERT_EQ(row.size(), 10u);
     spent += std::stod(row[3]);
-    lost += row[8] == "diverged";
+    lost += row[9] == "diverged";
   }
   EXPECT_DOUBLE_EQ(spent / t.rounds, t.cost);
   EXPECT_EQ(lost, t.lost);
@@ -246,7 +246,7 @@ TEST_F(Tune, PaysLittleForWhatDiverges) {
                        into("a"));
   std::size_t lost = 0;
   for (const auto& row : rows("a")) {
-    if (row[7] != "diverged") continue;
+    if (row[8] != "diverged") continue;
     ++lost;
     EXPECT_EQ(row[5], "nan");
     EXPECT_LE(std::stod(row[3]), std::stod(row[2]));

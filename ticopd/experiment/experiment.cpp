@@ -39,6 +39,7 @@ json ledger_json(const std::vector<Ledger::Agent>& ledger, const Graph& graph) {
                       {"messages", a.messages},
                       {"payload_bytes", a.payload_bytes},
                       {"paper_bits", a.paper_bits}});
+    if (a.saturated > 0) agents.back()["saturated"] = a.saturated;
     const std::vector<int>& to = graph.neighbours(static_cast<int>(i));
     for (std::size_t k = 0; k < to.size(); ++k)
       links.push_back({{"from", i}, {"to", to[k]}, {"payload_bytes", a.link_bytes[k]}});
@@ -111,7 +112,7 @@ class ExperimentRun {
         options_(options),
         transport_(options.processes ? static_cast<Transport&>(*options.processes) : alone_),
         leader_(transport_.rank() == 0),
-        folder_(options.out) {
+        folder_(options.out, config.get<bool>("log.lyapunov") ? lyapunov_column : "") {
     if (options.processes)
       options.processes->set_deadline(config.get<double>("network.deadline_s"));
   }

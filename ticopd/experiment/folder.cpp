@@ -68,7 +68,7 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round) {
   std::istringstream in(read_file(file));
   std::string line;
   std::getline(in, line);
-  if (line != metrics_header)
+  if (line != std::string(metrics_header) + more_)
     throw FormatError(fmt::format("{}:1: is not our header", file.string()));
   while (std::getline(in, line))
     if (std::strtoul(line.c_str(), nullptr, 10) <= up_to_round) lines_.push_back(line);
@@ -82,8 +82,7 @@ void RunFolder::add_metrics(std::string line) {
 void RunFolder::publish_metrics(bool immediately) {
   const double now = seconds_now();
   if (!immediately && now - published_at_ < 1) return;
-  std::string text(metrics_header);
-  text += '\n';
+  std::string text = std::string(metrics_header) + more_ + '\n';
   for (const std::string& line : lines_) text += line + '\n';
   write_atomically(path_ / "metrics.csv", text);
   published_at_ = now;

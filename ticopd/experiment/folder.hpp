@@ -13,7 +13,9 @@ namespace ticopd {
 // whole, under a temporary name first, so a reader (or a crash) never sees half of one.
 class RunFolder {
  public:
-  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  // `more` are columns of metrics.csv behind the usual ones, as they stand in the header.
+  explicit RunFolder(std::filesystem::path path, std::string_view more = {})
+      : path_(std::move(path)), more_(more) {}
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoint() const { return path_ / "checkpoint.safetensors"; }
@@ -37,6 +39,7 @@ class RunFolder {
 
  private:
   std::filesystem::path path_;
+  std::string more_;
   std::vector<std::string> lines_;
   double published_at_ = 0;
 };

@@ -14,6 +14,7 @@ namespace ticopd {
 const std::string_view metrics_header =
     "iteration,bits_paper,bits_payload,bits_link,loss_max,grad_norm2_max,consensus,accuracy_min,"
     "loss_mean,grad_norm2_mean,accuracy_mean,surrogate_error,dual_sum,seconds";
+const std::string_view lyapunov_column = ",lyapunov";
 
 std::string to_csv(const Metrics& m) {
   const auto number = [](double v) {
@@ -24,7 +25,8 @@ std::string to_csv(const Metrics& m) {
                      number(m.bits_paper), number(m.bits_payload), number(m.bits_link),
                      number(m.loss_max), number(m.grad_norm2_max), number(m.consensus),
                      cell(m.accuracy_min), number(m.loss_mean), number(m.grad_norm2_mean),
-                     cell(m.accuracy_mean), cell(m.surrogate_error), cell(m.dual_sum), m.seconds);
+                     cell(m.accuracy_mean), cell(m.surrogate_error), cell(m.dual_sum), m.seconds) +
+         (m.lyapunov ? "," + number(*m.lyapunov) : std::string());
 }
 
 std::optional<double> value_of(const Metrics& m, std::string_view column) {
@@ -36,6 +38,7 @@ std::optional<double> value_of(const Metrics& m, std::string_view column) {
       {"loss_mean", m.loss_mean},         {"grad_norm2_mean", m.grad_norm2_mean},
       {"accuracy_mean", m.accuracy_mean}, {"surrogate_error", m.surrogate_error},
       {"dual_sum", m.dual_sum},           {"seconds", m.seconds},
+      {"lyapunov", m.lyapunov},
   };
   for (const auto& [name, value] : columns)
     if (name == column) return value;
@@ -192,7 +195,7 @@ class Measuring {
       const int owner = net_.plan().owner(i);
       std::vector<T> row;
       if (owner == s_.transport.rank()) {
-        const auto mine = x_.row(net_.plan().slot(i));
+        const auto mine = x_.row(net_.plan().row(i));
         row.assign(mine.begin(), mine.end());
       }
       if (s_.transport.size() > 1)

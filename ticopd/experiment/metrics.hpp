@@ -34,13 +34,15 @@ struct Metrics {
   std::optional<double> surrogate_error;  // sum_i ||x_i - h_i||^2 of the first mirror
   std::optional<double> dual_sum;         // ||sum_i lambda_i||
   double seconds = 0;
+  std::optional<double> lyapunov;    // F_t of TiCoPD's theorem, with log.lyapunov
   std::vector<AgentMetrics> agents;  // what the figures above were taken from; not in the csv
 };
 
 // A column of metrics.csv by its name; empty where this run has none of it.
 std::optional<double> value_of(const Metrics& m, std::string_view column);
 
-extern const std::string_view metrics_header;  // without newline
+extern const std::string_view metrics_header;   // without newline
+extern const std::string_view lyapunov_column;  // what log.lyapunov adds behind it
 std::string to_csv(const Metrics& m);          // without newline
 
 // Every rank calls it; every rank gets the same figures, bit by bit the same for any number of

@@ -14,6 +14,7 @@
 #include "ticopd/network/cores.hpp"
 #include "ticopd/network/plan.hpp"
 #include "ticopd/objectives/registry.hpp"
+#include "ticopd/theory/survey.hpp"
 
 namespace ticopd {
 namespace {
@@ -72,6 +73,11 @@ AlgorithmOptions algorithm_options(const Config& config) {
   return options;
 }
 
+Coding coding_of(const std::string& word) {
+  if (word == "entropy") return Coding::entropy;
+  return word == "elias" ? Coding::elias : Coding::fixed;
+}
+
 CodecOptions codec_options(const Config& config) {
   CodecOptions options;
   options.kind = config.get<std::string>("codec.kind");
@@ -81,6 +87,14 @@ CodecOptions codec_options(const Config& config) {
   if (config.has("codec.k")) options.k = config.get<std::uint64_t>("codec.k");
   if (config.has("codec.fraction")) options.fraction = config.get<double>("codec.fraction");
   options.unbiased = config.get<bool>("codec.unbiased");
+  options.threshold = config.get<double>("codec.threshold");
+  options.p = config.get<double>("codec.p");
+  options.omega = config.get<double>("codec.omega");
+  options.step = config.get<double>("codec.step");
+  options.r0 = config.get<double>("codec.r0");
+  options.kappa = config.get<double>("codec.kappa");
+  if (config.has("codec.then")) options.then = config.get<std::string>("codec.then");
+  options.coding = coding_of(config.get<std::string>("codec.coding"));
   return options;
 }
 
@@ -91,6 +105,7 @@ GraphOptions graph_options(const Config& config) {
   options.rows = config.get<int>("graph.rows");
   options.p = config.get<double>("graph.p");
   options.radius = config.get<double>("graph.radius");
+  options.drop = config.get<double>("graph.drop");
   if (config.has("graph.path"))
     options.path = config.folder() / config.get<std::string>("graph.path");
   return options;
@@ -209,6 +224,10 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
 }
 
 void refuse_lossy_codec(const AlgorithmInfo& algorithm, const std::string& codec) {
+  if (algorithm.own_codec && codec != "identity")
+    throw ConfigError(
+        fmt::format("codec.kind = \"{}\": {} brings a codec of its own, leave codec.kind out",
+                    codec, algorithm.name));
   if (algorithm.uncompressed && codec != "identity")
     throw ConfigError(
         fmt::format("codec.kind = \"{}\": {} sends its model as it is, allowed is identity; for "
@@ -216,6 +235,30 @@ void refuse_lossy_codec(const AlgorithmInfo& algorithm, const std::string& codec
                     "take algorithm.name = \"choco_sgd\", or \"dgd_quantized\" to see why "
                     "quantising the model itself fails",
                     codec, algorithm.name));
+}
+
+ChannelNoise channel_noise(const Config& config) {
+  const std::string kind = config.get<std::string>("network.noise");
+  const double scale = config.get<double>("network.noise_scale");
+  if ((kind == "none") != (scale == 0))
+    throw ConfigError(fmt::format(
+        "network.noise = \"{}\" with network.noise_scale = {}: a noisy channel needs both, a kind "
+        "and a scale above 0",
+        kind, scale));
+  return {kind == "none"      ? ChannelNoise::Kind::none
+          : kind == "uniform" ? ChannelNoise::Kind::uniform
+                              : ChannelNoise::Kind::gaussian,
+          scale};
+}
+
+void refuse_unfit_graph(const Config& config, const Graph& graph, const LinkSchedule& links) {
+  const AlgorithmOptions chosen = algorithm_options(config);
+  const AlgorithmNeeds needs = algorithm_needs(chosen);
+  if (needs.centre) require_centre(graph);
+  if (links.varies() && (needs.centre || needs.fixed_graph))
+    throw ConfigError(fmt::format(
+        "graph.drop, graph.kind = \"random_edge\": {} needs all of its links in every round",
+        chosen.name));
 }
 
 // All but the data.
@@ -228,9 +271,12 @@ Prepared<T> plan(const Config& config, int threads, Warnings& warnings) {
                 .spectrum = {},
                 .data = {}};
   Setup<T>& s = p.setup;
-  s.codec = make_codec<T>(codec_options(config));
+  s.links = link_schedule(graph_options(config));
+  s.channel_noise = channel_noise(config);
+  s.codec = configured_codec<T>(config);
   s.weights = weights;
   p.spectrum = spectrum(s.graph, weights);
+  refuse_unfit_graph(config, s.graph, s.links);
   p.algorithm = configured_algorithm<T>(config, p.spectrum, warnings);
 
   s.seed = seed;
@@ -253,12 +299,24 @@ Prepared<T> plan(const Config& config, int threads, Warnings& warnings) {
 
 }  // namespace
 
+AlgorithmOptions configured_options(const Config& config) {
+  return algorithm_options(config);
+}
+
 template <class T>
 RunFactory<T> configured_algorithm(const Config& config, const Spectrum& graph,
                                    Warnings& warnings) {
   const AlgorithmOptions chosen = algorithm_options(config);
   refuse_lossy_codec(algorithm_info(chosen.name), config.get<std::string>("codec.kind"));
-  return make_algorithm<T>(chosen, graph, warnings);
+  return make_algorithm<T>(chosen, graph, warnings, config.get<std::uint32_t>("iterations"));
+}
+
+template <class T>
+std::shared_ptr<const Codec<T>> configured_codec(const Config& config) {
+  refuse_lossy_codec(algorithm_info(config.get<std::string>("algorithm.name")),
+                     config.get<std::string>("codec.kind"));
+  const AlgorithmNeeds needs = algorithm_needs(algorithm_options(config));
+  return make_codec<T>(needs.codec.value_or(codec_options(config)));
 }
 
 Warnings check(const Config& config) {
@@ -277,6 +335,8 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);
   p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data);
+  if (config.get<bool>("log.lyapunov"))
+    p.setup.lyapunov = configured_lyapunov<T>(config, p, options.ranks);
   give_memory_back();
   return p;
 }
@@ -293,6 +353,8 @@ std::string step_sizes(const Config& config) {
 
 template RunFactory<float> configured_algorithm<float>(const Config&, const Spectrum&, Warnings&);
 template RunFactory<double> configured_algorithm<double>(const Config&, const Spectrum&, Warnings&);
+template std::shared_ptr<const Codec<float>> configured_codec<float>(const Config&);
+template std::shared_ptr<const Codec<double>> configured_codec<double>(const Config&);
 template Prepared<float> prepare<float>(const Config&, const PrepareOptions&);
 template Prepared<double> prepare<double>(const Config&, const PrepareOptions&);
 

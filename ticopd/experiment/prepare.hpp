@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "ticopd/algorithms/registry.hpp"
 #include "ticopd/experiment/config.hpp"
 #include "ticopd/experiment/solve.hpp"
 
@@ -29,9 +30,19 @@ struct Prepared {
 // Everything that can be refused without reading data: ConfigError, or what there is to say.
 Warnings check(const Config& config);
 
+// The algorithm's name, parameters and flags, as they stand in the config.
+AlgorithmOptions configured_options(const Config& config);
+
 // The algorithm alone: other step sizes on a problem that is already loaded.
 template <class T>
 RunFactory<T> configured_algorithm(const Config& config, const Spectrum& graph, Warnings& warnings);
+
+// The codec alone: the config's, or what the algorithm brings.
+template <class T>
+std::shared_ptr<const Codec<T>> configured_codec(const Config& config);
+
+extern template std::shared_ptr<const Codec<float>> configured_codec<float>(const Config&);
+extern template std::shared_ptr<const Codec<double>> configured_codec<double>(const Config&);
 
 // `check`, then the data.
 template <class T>

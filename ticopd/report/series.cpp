@@ -36,8 +36,10 @@ class MetricsReader {
 
   std::vector<Series::Column> operator()() {
     std::string_view text = bytes_;
-    if (take_line(text) != metrics_header)
-      refuse(fmt::format("expected the header {}", metrics_header));
+    std::string_view header = take_line(text);
+    extra_ = header.ends_with(lyapunov_column);  // of no figure or table
+    if (extra_) header.remove_suffix(lyapunov_column.size());
+    if (header != metrics_header) refuse(fmt::format("expected the header {}", metrics_header));
     while (!text.empty()) {
       ++line_;
       const bool whole = text.find('\n') != std::string_view::npos;
@@ -51,10 +53,11 @@ class MetricsReader {
  private:
   void row(std::string_view line) {
     const std::vector<std::string_view> cells = split(line);
-    if (cells.size() != columns_.size())
+    const std::size_t expected = columns_.size() + (extra_ ? 1 : 0);
+    if (cells.size() != expected)
       refuse(fmt::format("{} cells, expected {}: the line is cut off or not ours", cells.size(),
-                         columns_.size()));
-    for (std::size_t c = 0; c < cells.size(); ++c) {
+                         expected));
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::optional<double> value = parse_number<double>(cells[c]);
       if (!value && !cells[c].empty())
         refuse(fmt::format("{} = \"{}\" is no number", column_names()[c], cells[c]));
@@ -76,6 +79,7 @@ class MetricsReader {
   fs::path file_;
   std::string bytes_;
   std::vector<Series::Column> columns_;
+  bool extra_ = false;  // a column that log.lyapunov added
   int line_ = 1;
 };
 

@@ -86,7 +86,7 @@ Space::Space(const Config& config, const Spectrum& graph) : config_(config), gra
     }
     if (is_range(asked))
       axes_.push_back(asked_for(p, asked));
-    else if (asked.is_null() && p.required && p.search_high > 0)
+    else if (asked.is_null() && (p.required || !p.derived.empty()) && p.search_high > 0)
       axes_.push_back(declared(p, graph.laplacian_max > 0 ? graph.laplacian_max : 1));
     else if (table.contains(name))
       keep(kept_, name, table[name]);

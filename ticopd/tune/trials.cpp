@@ -25,7 +25,7 @@ TrialLog::TrialLog(std::filesystem::path file, std::vector<std::string> axes, st
     : file_(std::move(file)), axes_(std::move(axes)), metric_(std::move(metric)) {}
 
 std::string TrialLog::header() const {
-  return fmt::format("bracket,trial,iterations,spent,{},{},bits_payload,status",
+  return fmt::format("bracket,trial,iterations,spent,{},{},bits_payload,rounds,status",
                      fmt::join(axes_, ","), metric_);
 }
 
@@ -49,7 +49,7 @@ void TrialLog::load() {
       cells.push_back(v);
     }
     const auto counts = [](double v) { return v >= 0 && v <= 0xffffffff && v == std::floor(v); };
-    if (cells.size() != 6 + axes_.size() ||
+    if (cells.size() != 7 + axes_.size() || !counts(cells.back()) ||
         !std::ranges::all_of(cells.begin(), cells.begin() + 4, counts))
       throw damaged();
     TrialResult r{.trial = static_cast<std::size_t>(cells[1]),
@@ -58,7 +58,8 @@ void TrialLog::load() {
                   .spent = static_cast<std::uint32_t>(cells[3]),
                   .values = {},
                   .metric = cells[4 + axes_.size()],
-                  .bits_payload = cells[5 + axes_.size()]};
+                  .bits_payload = cells[5 + axes_.size()],
+                  .made = static_cast<std::uint32_t>(cells[6 + axes_.size()])};
     for (std::size_t i = 0; i < axes_.size(); ++i) r.values[axes_[i]] = cells[4 + i];
     by_trial_[{r.rounds, r.trial}] = std::move(r);
   }
@@ -97,7 +98,7 @@ void TrialLog::publish() const {
   for (const TrialResult& r : results()) {
     text += fmt::format("{},{},{},{},", r.bracket, r.trial, r.rounds, r.spent);
     for (const std::string& axis : axes_) text += number(r.values.at(axis)) + ",";
-    text += fmt::format("{},{},{}\n", number(r.metric), number(r.bits_payload),
+    text += fmt::format("{},{},{},{}\n", number(r.metric), number(r.bits_payload), r.made,
                         std::isnan(r.metric) ? "diverged" : "finished");
   }
   write_atomically(file_, text);

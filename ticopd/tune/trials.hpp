@@ -22,6 +22,7 @@ struct TrialResult {
   StepSizes values;
   double metric = 0;  // as measured; nan where it diverged
   double bits_payload = 0;
+  std::uint32_t made = 0;  // rounds from the start: not those meant where bits say when to end
 };
 
 // trials.csv: what was tried, in the order of the search, however many cores took part. It is also

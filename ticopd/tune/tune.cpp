@@ -36,6 +36,7 @@ class Tuning {
     plan_.dimensions = space_.axes().size();
     plan_.seed = config.get<std::uint64_t>(config.has("tune.seed") ? "tune.seed" : "seed");
     plan_.rounds = options.budget_bits > 0 ? rounds_for_bits() : prepared_.setup.iterations;
+    bits_per_round_ = options.budget_bits / plan_.rounds;
     plan_.runs = options.runs > 0          ? options.runs
                  : config.has("tune.runs") ? config.get<double>("tune.runs")
                                            : 40;
@@ -63,7 +64,9 @@ class Tuning {
       throw Diverged(fmt::format("diverged: all {} trials; give [tune.search] lower ranges for {}",
                                  tuned.trials, fmt::join(axis_names(), ", ")));
     tuned.values = space_.at(best->point);
-    tuned.value = log_.find(best->id, plan_.rounds)->metric;
+    const TrialResult result = *log_.find(best->id, plan_.rounds);
+    tuned.value = result.metric;
+    tuned.rounds = result.made;
     return tuned;
   }
 
@@ -73,7 +76,9 @@ class Tuning {
     json tree = config.tree();
     for (const ParameterInfo& p :
          algorithm_info(tree["algorithm"]["name"].get<std::string>()).parameters)
-      if (p.required) tree["algorithm"][std::string(p.name)] = std::min(1e-3, p.range.high);
+      if (p.required && !(p.range.whole && tree["algorithm"].contains(p.name)))
+        tree["algorithm"][std::string(p.name)] =
+            p.range.whole ? p.range.low : std::min(1e-3, p.range.high);
     tree["network"]["transport"] = "none";  // the same bits, and cores are for trials
     return Config::from_json(tree, config.folder());
   }
@@ -93,12 +98,14 @@ class Tuning {
     return names;
   }
 
+  // About so many: some codes are shorter in one round than in another, and some methods do not
+  // speak in every round. A trial ends by the bits it really sent.
   std::uint32_t rounds_for_bits() const {
     Setup<T> probe = prepared_.setup;
-    probe.iterations = 1;
+    probe.iterations = std::min(probe.iterations, 32u);
     probe.only_last = true;
     probe.threads = cores_;
-    const double per_round = solve(prepared_.algorithm, probe).last.bits_payload;
+    const double per_round = solve(prepared_.algorithm, probe).last.bits_payload / probe.iterations;
     const double rounds = std::floor(options_.budget_bits / per_round);
     if (!(rounds >= 1) || rounds > 0xffffffff)
       throw ConfigError(
@@ -206,15 +213,23 @@ class Tuning {
                        .values = space_.at(trial.point),
                        .metric = NAN,
                        .bits_payload = NAN};
+    const Config tried = space_.with(result.values);
     Setup<T> setup = prepared_.setup;
+    setup.codec = configured_codec<T>(tried);
     setup.iterations = rounds;
+    if (bits_per_round_ > 0) {
+      setup.iterations = rounds > 0xffffffffu / 16 ? 0xffffffffu : 16 * rounds;
+      setup.until_bits = bits_per_round_ * rounds;
+    }
     setup.only_last = true;
     setup.threads = threads;
     setup.checkpoint = checkpoint(trial);
     setup.resume = true;
     setup.stop = options_.stop;
-    std::uint32_t last_round = std::max(trial.rounds, saved_round(setup.checkpoint));
-    if (last_round > rounds) {  // the log lost what was known then: a state never goes back
+    const Saved saved = read_saved(setup.checkpoint);
+    std::uint32_t last_round = std::max(trial.rounds, saved.round);
+    // The log lost what was known then: a state never goes back.
+    if (setup.until_bits > 0 ? saved.bits > setup.until_bits : saved.round > rounds) {
       fs::remove(setup.checkpoint);
       last_round = trial.rounds;
     }
@@ -225,8 +240,7 @@ class Tuning {
     };
     Warnings ignored;
     try {
-      const auto algorithm =
-          configured_algorithm<T>(space_.with(result.values), prepared_.spectrum, ignored);
+      const auto algorithm = configured_algorithm<T>(tried, prepared_.spectrum, ignored);
       const Solution<T> solution = solve(algorithm, setup);
       if (!solution.finished) return;  // its state is saved, and the search goes on from there
       const std::optional<double> measured = value_of(solution.last, metric_);
@@ -235,21 +249,33 @@ class Tuning {
             fmt::format("tune.metric = \"{}\": this run has no such figure", metric_));
       result.metric = *measured;
       result.bits_payload = solution.last.bits_payload;
+      result.made = solution.rounds;
     } catch (const Diverged&) {
-      result.spent = std::min(result.spent, last_round + 1 - trial.rounds);
+      result.spent = std::min(result.spent, last_round + 1 - std::min(last_round, trial.rounds));
+      result.made = last_round;
     }
     log_.add(std::move(result));
     ++trials_now_;
   }
 
   // Where a trial that was stopped goes on.
-  static std::uint32_t saved_round(const fs::path& file) {
-    if (!fs::exists(file)) return 0;
+  struct Saved {
+    std::uint32_t round = 0;
+    double bits = 0;  // sent by then, the mean over agents
+  };
+  static Saved read_saved(const fs::path& file) {
+    Saved saved;
+    if (!fs::exists(file)) return saved;
     const CheckpointNotes notes = read_checkpoint_notes(file);
-    const auto round = notes.find("round");
-    return round == notes.end()
-               ? 0
-               : static_cast<std::uint32_t>(std::strtoul(round->second.c_str(), nullptr, 10));
+    if (const auto round = notes.find("round"); round != notes.end())
+      saved.round = static_cast<std::uint32_t>(std::strtoul(round->second.c_str(), nullptr, 10));
+    const auto ledger = notes.find("ledger");
+    const json agents =
+        ledger == notes.end() ? json() : json::parse(ledger->second, nullptr, false);
+    if (agents.is_array())
+      for (const json& a : agents)
+        saved.bits += 8 * a.value("payload_bytes", 0.0) / static_cast<double>(agents.size());
+    return saved;
   }
 
   void report() {
@@ -270,6 +296,7 @@ class Tuning {
   int cores_;
   TrialLog log_;
   Halving::Plan plan_;
+  double bits_per_round_ = 0;  // of a budget in bits
   double best_score_ = NAN;
   double rounds_before_ = 0;
   std::atomic<double> rounds_now_ = 0;

@@ -1,0 +1,201 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/theory/survey.hpp"
+
+namespace ticopd::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+void line(const std::string& what, const std::string& value, const std::string& note = "") {
+  fmt::print("  {:<24} {:>12}{}{}\n", what, value, note.empty() ? "" : "   ", note);
+}
+
+void line(const std::string& what, double value, const std::string& note = "") {
+  line(what, fmt::format("{:.4g}", value), note);
+}
+
+void print_graph(const Survey& s) {
+  fmt::print("{}: {} agents on a {}, d = {}\n\n", s.name, s.agents, s.graph, s.dimension);
+  fmt::print("graph\n");
+  line("rho_1 = M", s.rho_1, "largest eigenvalue of the Laplacian");
+  line("rho_2", s.rho_2, "smallest positive one");
+}
+
+void print_codec(const Survey& s) {
+  const std::string operation = s.gain == 1 ? "Q" : fmt::format("{:g} Q", s.gain);
+  fmt::print("\ncodec {}: delta of E||{}(v) - v||^2 <= (1 - delta)^2 ||v||^2\n", s.codec,
+             operation);
+  if (s.delta_bound)
+    line("delta, bound", *s.delta_bound, "what the codec promises for every v");
+  else
+    line("delta, bound", "none", "the codec does not contract for every v");
+  if (s.measured.messages == 0)
+    line("delta, measured", "none", "nothing but zeros was sent");
+  else
+    line("delta, measured",
+         s.measured.delta() > 0 ? fmt::format("{:.4g}", s.measured.delta()) : "none",
+         fmt::format("{} messages of the first {} rounds; squared error {:.3g}, at worst {:.3g}",
+                     s.measured.messages, s.rounds, s.measured.mean_error, s.measured.worst_error));
+  if (!s.diverged.empty()) fmt::print("  the run did not get further: {}\n", s.diverged);
+}
+
+void print_smoothness(const Survey& s) {
+  std::string of_any, of_f;
+  for (const Survey::Curvature& c : s.curvatures) {
+    const std::string where =
+        c.round == 0 ? std::string("at the start") : fmt::format("after round {}", c.round);
+    of_any += fmt::format("{}{:.4g} {}", of_any.empty() ? "" : ", ", c.L, where);
+    of_f += fmt::format("{}{:.4g}", of_f.empty() ? "" : ", ", c.of_f);
+  }
+  fmt::print("\nsmoothness: the largest |eigenvalue| of a Hessian\n");
+  line("L, at least", s.L, "of any f_i: " + of_any);
+  line("L of f, at least", s.L_of_f, of_f);
+  fmt::print("  Lower bounds: Hessians at these points only, by the power method{}.\n",
+             s.samples_used == s.samples
+                 ? std::string()
+                 : fmt::format(", over {} of {} samples", s.samples_used, s.samples));
+  line("f(x^0)", s.f_start);
+}
+
+// One column for each delta.
+void print_theorem(const Survey& s) {
+  fmt::print("\nTheorem 1, for eta = {:g} as configured and a = {:g}\n", s.steps->eta, s.a);
+  if (!s.why_not.empty()) fmt::print("  It does not apply: {}.\n", s.why_not);
+  if (s.bounds.empty()) return;
+  const auto row = [&](const char* what, auto value, const std::string& note = "") {
+    std::string cells;
+    for (const Survey::Bounds& b : s.bounds) cells += fmt::format("{:>12}  ", value(b));
+    fmt::print("  {:<24} {} {}\n", what, cells, note);
+  };
+  const auto number = [](double v) { return fmt::format("{:.4g}", v); };
+  row("with delta", [](auto& b) { return b.of; });
+  row("delta", [&](auto& b) { return number(b.theorem.input().delta); });
+  row("delta~", [&](auto& b) { return number(b.theorem.delta_tilde()); });
+  row("delta_1", [&](auto& b) { return number(b.theorem.delta_1()); });
+  row("delta_2", [&](auto& b) { return number(b.theorem.delta_2()); });
+  row(
+      "theta_lb", [&](auto& b) { return number(b.theorem.theta_lb()); },
+      "theta must be at least this");
+  row(
+      "alpha_ub", [&](auto& b) { return number(b.alpha_ub); }, "alpha at most this,");
+  row(
+      "  for theta", [&](auto& b) { return number(b.theta); }, "the larger of yours and theta_lb");
+  row(
+      "F_0", [&](auto& b) { return b.F_0 ? number(*b.F_0) : "-"; }, "with f* = 0");
+  row(
+      "rounds", [&](auto& b) { return b.rounds ? number(*b.rounds) : "-"; },
+      fmt::format("until 16 F_0 / (alpha_ub T) <= {:g}, which bounds", s.epsilon));
+  fmt::print("  {:<24} {:{}}  the average of ||grad f(xbar)||^2\n", "", "", 14 * s.bounds.size());
+}
+
+std::string times(double factor) {
+  return factor > 1 ? fmt::format("{:.3g} times off", factor) : std::string("within the bound");
+}
+
+void print_steps(const Survey& s) {
+  const Survey::Steps& p = *s.steps;
+  fmt::print("\nconfigured step sizes{}\n", p.constant ? "" : ", of schedules: at round 1");
+  const bool known = !s.bounds.empty();
+  line("alpha", p.alpha, known ? times(s.bounds.front().alpha_factor) : "");
+  line("theta", p.theta, known ? times(s.bounds.front().theta_factor) : "");
+  line("eta", p.eta, known ? "any above 0" : "");
+  line("beta", p.beta, fmt::format("1 - alpha theta M = {:.4g}", 1 - p.alpha * p.theta * s.rho_1));
+  line("gamma", p.gamma);
+  fmt::print("\nwhat binds in practice\n");
+  const Survey::Limit* nearest = &s.limits.front();
+  for (const Survey::Limit& l : s.limits) {
+    fmt::print("  {:<38} {:>9.4g} <= {:g}   {:<8}   {}\n", l.what, l.value, l.bound,
+               l.holds ? "holds" : "violated", l.why);
+    if (l.value / l.bound > nearest->value / nearest->bound) nearest = &l;
+  }
+  fmt::print("  {:<38} {:>9}        {:<8}   {}\n", "gamma Q contracts",
+             s.delta_bound ? "yes" : "no", s.delta_bound ? "holds" : "violated",
+             "surrogates follow");
+  fmt::print(
+      "The tightest is {}, at {:.0f} % of its limit.\n"
+      "The limits are those of quadratics without compression. Where curvature is that large only\n"
+      "here and there, runs may pass them unharmed.\n",
+      nearest->what, 100 * nearest->value / nearest->bound);
+}
+
+void print(const Survey& s) {
+  print_graph(s);
+  print_codec(s);
+  print_smoothness(s);
+  if (!s.steps) {
+    fmt::print("\nTheorem 1 is TiCoPD's: there is nothing of it to say about {}.\n", s.algorithm);
+    return;
+  }
+  print_theorem(s);
+  print_steps(s);
+}
+
+struct TheoryFlags {
+  RunFlags run;
+  double a = 1;
+  std::uint32_t rounds = 50;
+};
+
+int theory(const fs::path& file, const TheoryFlags& flags) {
+  const Config config = Config::read(file, flags.run.set);
+  SurveyOptions options;
+  const bool shown = live() && !flags.run.quiet;
+  options.prepare = {flags.run.threads, flags.run.offline, [&](const std::string& text) {
+                       if (shown) clear_live();
+                       if (!flags.run.quiet) fmt::print(stderr, "{}\n", text);
+                     }};
+  options.a = flags.a;
+  options.rounds = flags.rounds;
+  options.stop = &stop_requested();
+  if (shown) options.progress = [](const std::string& doing) { draw_live(doing, ""); };
+  const Survey result = survey(config, options);
+  if (shown) clear_live();
+  if (flags.run.json)
+    fmt::print("{}\n", to_json(result).dump(2));
+  else
+    print(result);
+  return 0;
+}
+
+}  // namespace
+
+void add_theory(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand(
+      "theory", "Constants and bounds of TiCoPD's Theorem 1 beside a config's step sizes");
+  auto file = std::make_shared<fs::path>();
+  auto flags = std::make_shared<TheoryFlags>();
+  command->add_option("FILE", *file, "The experiment, a TOML file")->required();
+  command
+      ->add_option("--set", flags->run.set,
+                   "Override a key of the config: --set graph.agents=20 (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--a", flags->a, "The theorem's free quantity a > 0; default 1")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--rounds", flags->rounds,
+                   "Rounds of the run to measure the codec and L on; default 50")
+      ->check(CLI::Range(1, 1'000'000));
+  command
+      ->add_option("--threads", flags->run.threads,
+                   "Threads; default: every core this process may use")
+      ->check(CLI::Range(1, 4096));
+  command->add_flag("--offline", flags->run.offline, "Never fetch data");
+  command->add_flag("--quiet", flags->run.quiet, "No progress");
+  command->add_flag("--json", flags->run.json, "The same as JSON on standard output");
+  command->footer(
+      "Examples:\n"
+      "  ticopd theory experiments/mnist_ring10.toml\n"
+      "  ticopd theory experiments/mnist_ring10.toml --set codec.bits=4 --a 10\n"
+      "What is printed, and how the paper's typos are read: docs/theory.md");
+  command->callback([=, &action] { action = [=] { return theory(*file, *flags); }; });
+}
+
+}  // namespace ticopd::app
