@@ -76,7 +76,8 @@ void print_links(const Audit& audit) {
                 c.from_rank == c.to_rank ? std::string("memory")
                                          : fmt::format("rank {} -> {}", c.from_rank, c.to_rank),
                 c.frames, c.bytes);
-  fmt::print("By link. One frame serves all neighbours on a rank.\n");
+  fmt::print("By link. {}\n", audit.counted.by_link ? "Every message is for one neighbour."
+                                                    : "One frame serves all neighbours on a rank.");
   table.print();
 }
 

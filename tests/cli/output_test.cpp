@@ -10,7 +10,7 @@ class Printed : public CommandLine {};
 
 TEST_F(Printed, HelpOfEveryCommandHasAnExample) {
   for (const Arguments& command : std::vector<Arguments>{
-           {}, {"run"}, {"list"}, {"verify"}, {"data"}, {"data", "fetch"}, {"demo"}}) {
+           {}, {"run"}, {"list"}, {"theory"}, {"verify"}, {"data"}, {"data", "fetch"}, {"demo"}}) {
     Arguments all = command;
     all.push_back("--help");
     const Outcome o = ticopd(all);

@@ -104,7 +104,7 @@ void CpuMirror<T>::encode(std::size_t message, const Field<T>& v) {
   Encoded& out = encoded_[message];
   const auto refuse = [&] {
     throw Diverged("diverged: what " + message_name(agent, now_.round, channel_) +
-                   " would send is not finite");
+                   " would send is not finite, or beyond what the codec can carry");
   };
   out.skipped = false;
   if (now_.least) {

@@ -91,18 +91,37 @@ std::string describe_codec(const json& codec) {
   const json kind_value = codec.value("kind", json("identity"));
   const std::string kind = kind_value.is_string() ? kind_value.get<std::string>() : "?";
   if (kind == "identity") return "uncompressed";
-  std::string text = kind;
-  if (kind == "qsgd") {
-    text += fmt::format(", {} bits", number("bits"));
-    if (number("bucket") > 0) text += fmt::format(", buckets of {}", number("bucket"));
-    if (codec.value("scaled", json(true)) == false) text += ", not scaled";
-  } else if (kind == "top_k" || kind == "rand_k") {
+  const auto word = [&](const char* key) {
+    const json value = codec.value(key, json());
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  // A quantiser's own options, whether it stands alone or behind a sparsifier.
+  const auto quantiser = [&](const std::string& name) {
+    std::string text;
+    if (name == "qsgd" || name == "infinity" || name == "grid")
+      text += fmt::format(", {} bits", number("bits"));
+    if (name != "natural" && name != "grid" && number("bucket") > 0)
+      text += fmt::format(", buckets of {}", number("bucket"));
+    if (name == "qsgd" && codec.value("scaled", json(true)) == false) text += ", not scaled";
+    return text;
+  };
+  std::string text =
+      kind + (kind == "rand_k" || kind == "top_k" || kind == "threshold" ? std::string()
+                                                                         : quantiser(kind));
+  if (kind == "top_k" || kind == "rand_k") {
     if (number("k") > 0)
       text += fmt::format(", k = {}", number("k"));
     else if (number("fraction") > 0)
       text += fmt::format(", {:.3g} %", 100 * number("fraction"));
     if (codec.value("unbiased", json(false)) == true) text += ", unbiased";
   }
+  if (kind == "threshold") text += fmt::format(", {:.3g}", number("threshold"));
+  if (kind == "random_gossip") text += fmt::format(", p = {:.3g}", number("p"));
+  if (kind == "adaptive")
+    text += fmt::format(", omega {:.3g}, step {:.3g}", number("omega"), number("step"));
+  if (!word("then").empty())
+    text += fmt::format(", then {}{}", word("then"), quantiser(word("then")));
+  if (word("coding") == "entropy" || word("coding") == "elias") text += ", " + word("coding");
   return text;
 }
 
