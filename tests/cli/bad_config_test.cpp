@@ -80,6 +80,12 @@ INSTANTIATE_TEST_SUITE_P(
         config("fraction_of_a_period",
                "[algorithm]\nname = \"local_sgd\"\neta = 0.1\nperiod = 1.5\n",
                {"algorithm.period = 1.5", "a whole number from 1"}),
+        config("schedule_of_a_period",
+               "[algorithm]\nname = \"local_sgd\"\neta = 0.1\n"
+               "period = { schedule = \"step\", c = 4, factor = 0.5, every = 10 }\n",
+               {"algorithm.period", "one number, and no schedule"}),
+        set("drop_of_the_only_edge", {"graph.kind=random_edge", "graph.drop=0.1", "graph.agents=4"},
+            {"graph.drop = 0.1", "random_edge"}),
         set("codec_beside_its_own", {"algorithm.name=magnusson"},
             {"codec.kind", "magnusson brings a codec of its own"}),
         set("coding_without_symbols", {"codec.kind=identity", "codec.coding=entropy"},

@@ -33,6 +33,22 @@ class Checkpoint : public ::testing::TestWithParam<std::string> {
   }
   ~Checkpoint() override { fs::remove_all(folder); }
 
+  // The same over links that come and go, where that makes sense.
+  template <class T>
+  void expect_no_trace_over_links(const std::string& name) {
+    const AlgorithmNeeds needs = algorithm_needs(options_of(name));
+    if (needs.centre || needs.fixed_graph) return;
+    ticopd::Setup<T> s = setup<T>(name);
+    s.links = {.drop = 0.5};
+    const auto run = algorithm<T>(name, s.graph);
+    const Solution<T> whole = solve(run, s);
+    for (const auto& [first, second] : {std::pair{1, 3}, {3, 1}}) {
+      stopped(run, s, 13, first);
+      const Solution<T> rest = resumed(run, s, second);
+      EXPECT_EQ(rest.digest, whole.digest) << "ranks " << first << " then " << second;
+    }
+  }
+
   template <class T>
   ticopd::Setup<T> setup(std::string_view name) const {
     const CodecOptions options = codec_for(name, {.kind = "qsgd", .bits = 4});
@@ -96,6 +112,10 @@ class Checkpoint : public ::testing::TestWithParam<std::string> {
 TEST_P(Checkpoint, AnInterruptionLeavesNoTraceInTheDigest) {
   expect_no_trace<float>(GetParam());
   expect_no_trace<double>(GetParam());
+}
+
+TEST_P(Checkpoint, AnInterruptionLeavesNoTraceOverLinksThatComeAndGo) {
+  expect_no_trace_over_links<float>(GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Checkpoint, ::testing::ValuesIn(algorithm_names()),

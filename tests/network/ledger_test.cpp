@@ -38,8 +38,8 @@ TEST(Ledger, CountsThePayloadOfEveryRoundAndChannelAndEveryLink) {
         const bool starts = name == "beer" || name == "docom";
         const std::uint64_t warm = starts ? 33 * sizeof(float) : 0;
         const std::uint64_t payload = exchanges * codec->payload_bytes(33) + warm;
-        const double paper = static_cast<double>(exchanges) * codec->paper_bits(33) +
-                             (warm > 0 ? 32.0 * 33 : 0);
+        const double paper =
+            static_cast<double>(exchanges) * codec->paper_bits(33) + (warm > 0 ? 32.0 * 33 : 0);
         double links = 0;
         ASSERT_EQ(solution.ledger.size(), 10u);
         for (int i = 0; i < 10; ++i) {
@@ -97,6 +97,36 @@ TEST(Ledger, AddsUpWhereMessagesAreForSome) {
       EXPECT_DOUBLE_EQ(solution.last.bits_payload, 8 * payload / 10);
       EXPECT_DOUBLE_EQ(solution.last.bits_link, 8 * links / 10);
     }
+}
+
+// Never more than was allowed, and nearly all of it; what is sent before the first round is no
+// round.
+TEST(Ledger, EndsARunByTheBitsItSent) {
+  const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{6, 33, 4});
+  for (const char* name : {"ticopd", "beer", "local_sgd"}) {
+    ticopd::Setup<float> setup{.graph = ring(6), .objective = f, .iterations = 1000};
+    setup.until_bits = 40000;
+    const auto solution = solve(algorithm<float>(name, setup.graph), setup);
+    EXPECT_LE(solution.last.bits_payload, 40000) << name;
+    EXPECT_GT(solution.last.bits_payload, 40000 - 3 * 2 * 32 * 33) << name;
+    EXPECT_LT(solution.rounds, 1000u);
+    EXPECT_EQ(solution.last.iteration, solution.rounds);
+  }
+}
+
+TEST(Ledger, CountsWhatIsSaturatedOnceForWhatIsSent) {
+  const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{6, 10, 4});
+  CodecOptions grid;
+  grid.kind = "grid";
+  grid.bits = 4;
+  grid.r0 = 1e-9;  // everything is outside
+  grid.kappa = 1;
+  const ticopd::Setup<float> setup{
+      .graph = ring(6), .objective = f, .codec = make_codec<float>(grid), .iterations = 30};
+  const auto solution = solve(algorithm<float>("sparq_sgd", setup.graph), setup);
+  const std::uint64_t each = make_codec<float>(grid)->payload_bytes(10);
+  for (const Ledger::Agent& a : solution.ledger)
+    EXPECT_LE(a.saturated, 10 * (a.payload_bytes / each));
 }
 
 }  // namespace

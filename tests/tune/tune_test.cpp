@@ -329,5 +329,21 @@ TEST_F(SmallSearch, ALargeLossIsNotDivergence) {
   EXPECT_LT(tuned.value, 2e10) << "half the square of 2e5, where it begins";
 }
 
+// Whatever steps the search looks at what a round sends with, and however long a method is silent.
+TEST_F(Tune, KnowsWhatARoundSendsOfMethodsThatAreHardToProbe) {
+  TuneOptions options = into("prox");
+  options.budget_bits = 20000;
+  EXPECT_GT(tune(config({"problem.objective=least_squares", "codec.kind=identity",
+                         "algorithm={name=\"prox_gpda\"}"}),
+                 options)
+                .rounds,
+            1u);
+  options.out = into("local").out;
+  const Tuned t = tune(
+      config({"codec.kind=identity", "iterations=400", "algorithm={name=\"local_sgd\",period=64}"}),
+      options);
+  EXPECT_GE(t.rounds, 64u);
+}
+
 }  // namespace
 }  // namespace ticopd

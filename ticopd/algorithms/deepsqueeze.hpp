@@ -14,6 +14,8 @@ struct DeepSqueeze {
   Schedule eta = {}, gamma = {};
 
   static constexpr std::string_view name = "deepsqueeze";
+  // Over a link that is silent its error feedback would wind up without end.
+  static constexpr bool fixed_graph = true;
   static constexpr std::string_view paper = "Tang et al. 2019";
   static constexpr auto parameters() {
     return std::array{

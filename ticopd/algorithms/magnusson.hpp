@@ -29,11 +29,12 @@ struct Magnusson {
                              {0.03, 1, [](auto& p, double) {
                                return std::sqrt(p.alpha(1) / p.eta(1));
                              }}},
-        Parameter<Magnusson>{"r0", &Magnusson::r0, positive, "half the width of the first box",
-                             {0.01, 10}},
-        Parameter<Magnusson>{"kappa", &Magnusson::kappa, up_to_one, "the box's factor each round",
-                             {0.9, 1}},
-        Parameter<Magnusson>{"bits", &Magnusson::bits, {2, 16, true, true}, "of a coordinate"}};
+        Parameter<Magnusson>{"r0", &Magnusson::r0,
+                             {0, std::numeric_limits<double>::infinity(), false, false, true},
+                             "half the width of the first box", {0.01, 10}},
+        Parameter<Magnusson>{"kappa", &Magnusson::kappa, {0, 1, false, false, true},
+                             "the box's factor each round", {0.9, 1}},
+        Parameter<Magnusson>{"bits", &Magnusson::bits, {2, 16, true, true, true}, "of a coordinate"}};
   }
   CodecOptions codec() const {
     CodecOptions grid;

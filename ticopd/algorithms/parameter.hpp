@@ -32,6 +32,7 @@ class Schedule {
   }
 
   bool is_set() const { return kind_ != Kind::unset; }
+  bool is_constant() const { return kind_ == Kind::constant; }
 
   double operator()(std::uint32_t round) const {
     const double t = round;
@@ -61,12 +62,13 @@ struct Range {
   double low, high;
   bool low_allowed;
   bool whole = false;
+  bool constant = false;  // no schedule: it is asked for once
 };
 inline constexpr Range positive{0, std::numeric_limits<double>::infinity(), false};
 inline constexpr Range up_to_one{0, 1, false};
 inline constexpr Range share{0, 1, true};
 inline constexpr Range at_least_zero{0, std::numeric_limits<double>::infinity(), true};
-inline constexpr Range counted{1, 1e9, true, true};  // 1, 2, 3, ...
+inline constexpr Range counted{1, 1e9, true, true, true};  // 1, 2, 3, ...
 
 // Where tuning looks for a parameter: a log range, in units of what `unit` makes of the parameters
 // declared before it and of lambda_max(L). Ratios have ranges that suit every problem; only the
@@ -88,6 +90,7 @@ struct Parameter {
   std::string_view help;
   Search<Algorithm> search = {};
   std::string_view derived = "";
+  bool inverse = false;  // the larger it is, the shorter the step
 };
 
 template <class Algorithm>

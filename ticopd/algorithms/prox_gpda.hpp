@@ -19,7 +19,8 @@ struct ProxGPDA {
   static constexpr auto parameters() {
     return std::array{Parameter<ProxGPDA>{"beta", &ProxGPDA::beta, positive,
                                           "penalty; the step size is 1 / (2 beta degree)",
-                                          {1, 1e4, [](auto&, double L) { return 1 / L; }}}};
+                                          {1, 1e4, [](auto&, double L) { return 1 / L; }},
+                                          "", true}};
   }
   void resolve(const Spectrum& graph, Warnings& warnings);
 

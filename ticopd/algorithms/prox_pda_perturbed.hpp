@@ -21,7 +21,7 @@ struct ProxPdaPerturbed {
     return std::array{
         Parameter<ProxPdaPerturbed>{"rho", &ProxPdaPerturbed::rho, positive,
                                     "penalty; the step size is 1 / (rho lambda_max(L))",
-                                    {1, 1e4, [](auto&, double L) { return 1 / L; }}},
+                                    {1, 1e4, [](auto&, double L) { return 1 / L; }}, "", true},
         Parameter<ProxPdaPerturbed>{"gamma", &ProxPdaPerturbed::gamma, positive,
                                     "perturbation of the dual; rho gamma < 1",
                                     {1e-4, 0.5, [](auto& p, double) { return 1 / p.rho(1); }}}};

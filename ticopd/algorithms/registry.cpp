@@ -100,7 +100,7 @@ AlgorithmInfo describe() {
     const Schedule& s = defaults.*p.member;
     info.parameters.push_back({p.name, p.help, p.derived, p.range,
                                !s.is_set() && p.derived.empty(), s(1), p.search.low, p.search.high,
-                               unit_of(p)});
+                               unit_of(p), p.inverse});
   }
   for (const auto& f : flags_of<A>()) info.flags.push_back({f.name, f.help, defaults.*f.member});
   for (const auto& c : choices_of<A>())
@@ -115,6 +115,8 @@ std::string number(double v) {
 }
 
 void check_range(const std::string& key, const Schedule& s, const Range& range) {
+  if (range.constant && !s.is_constant())
+    throw ConfigError(key + ": allowed is one number, and no schedule");
   const double v = s(1);
   if (v <= range.high && (range.low_allowed ? v >= range.low : v > range.low) &&
       (!range.whole || v == std::floor(v)))

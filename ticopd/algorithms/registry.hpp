@@ -32,6 +32,7 @@ struct ParameterInfo {
   // Where tuning looks, in units of what `unit` makes of those before it; high = 0: nowhere.
   double search_low = 0, search_high = 0;
   std::function<double(const std::map<std::string, double>& before, double lambda_max)> unit = {};
+  bool inverse = false;  // the larger it is, the shorter the step
 };
 
 struct FlagInfo {

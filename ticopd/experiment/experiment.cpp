@@ -138,7 +138,7 @@ class ExperimentRun {
     try {
       solution = solve(prepared_->algorithm, prepared_->setup);
     } catch (const Diverged& e) {
-      const std::string what = fmt::format("{}; lower {}", e.what(), step_sizes(config_));
+      const std::string what = fmt::format("{}; {}", e.what(), step_sizes(config_));
       if (leader_) {
         folder_.publish_metrics(true);
         folder_.write_summary(summary("diverged", {}, what));
@@ -287,6 +287,8 @@ class ExperimentRun {
     j["spectrum"] = {{"laplacian_max", prepared_->spectrum.laplacian_max},
                      {"laplacian_min", prepared_->spectrum.laplacian_min},
                      {"gap", prepared_->spectrum.gap}};
+    if (const auto own = algorithm_needs(configured_options(config_)).codec)
+      j["codec"] = {{"kind", own->kind}, {"bits", own->bits}};  // and not the config's
     j["ledger"] = ledger_json(solution.ledger, s.graph);
     if (!solution.last.agents.empty()) j["last"] = last_json(solution.last);
     if (!solution.transport.empty()) j["transport"] = json::parse(solution.transport);

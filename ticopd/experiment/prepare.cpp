@@ -255,6 +255,10 @@ void refuse_unfit_graph(const Config& config, const Graph& graph, const LinkSche
   const AlgorithmOptions chosen = algorithm_options(config);
   const AlgorithmNeeds needs = algorithm_needs(chosen);
   if (needs.centre) require_centre(graph);
+  if (links.one_edge && links.drop > 0)
+    throw ConfigError(fmt::format(
+        "graph.drop = {}: with graph.kind = \"random_edge\" one edge is all there is in a round",
+        links.drop));
   if (links.varies() && (needs.centre || needs.fixed_graph))
     throw ConfigError(fmt::format(
         "graph.drop, graph.kind = \"random_edge\": {} needs all of its links in every round",
@@ -345,9 +349,12 @@ std::string step_sizes(const Config& config) {
   const json& table = config.tree()["algorithm"];
   std::string text;
   for (const ParameterInfo& p : algorithm_info(table["name"].get<std::string>()).parameters)
-    if (p.required && table.contains(p.name))
-      text += fmt::format("{}algorithm.{} (now {})", text.empty() ? "" : ", ", p.name,
-                          table[p.name].dump());
+    if ((p.required || p.search_high > 0) && table.contains(p.name))
+      text += fmt::format("{}{}algorithm.{} (now {})", text.empty() ? "" : ", ",
+                          p.inverse      ? "raise "
+                          : text.empty() ? "lower "
+                                         : "",
+                          p.name, table[p.name].dump());
   return text;
 }
 

@@ -78,7 +78,9 @@ class Loop {
 
   void run(Solution<T>& solution) {
     begin_ = saved_at_ = seconds_now();
+    bits_ = bits_sent();  // a warm start has sent something already
     if (setup_.resume) restore();
+    if (net_.round() > 0 && spent_all_bits()) end_ = net_.round();  // ended, and was not told
     first_round_ = net_.round() + 1;
     if (net_.round() == 0 && !setup_.only_last) log();
     while (net_.round() < end_) {
@@ -116,8 +118,8 @@ class Loop {
   // Whether one more round like the last would be too much.
   bool spent_all_bits() {
     if (setup_.until_bits <= 0) return false;
-    const double before = std::exchange(bits_, bits_sent());
-    return bits_ + (bits_ - before) > setup_.until_bits;
+    before_ = std::exchange(bits_, bits_sent());
+    return bits_ + (bits_ - before_) > setup_.until_bits;
   }
   double bits_sent() {
     double bits = 0;
@@ -204,6 +206,7 @@ class Loop {
                                 {"digest", digest_.state()},
                                 {"ledger", gather_ledger(net_).dump()},
                                 {"parts", carried_.parts(net_).dump()},
+                                {"bits_before", json(before_).dump()},
                                 {"first_loss", json(first_loss_).dump()},
                                 {"seconds", json(seconds_of_leader()).dump()}};
     save_checkpoint(setup_.checkpoint, net_, *run_, notes);
@@ -257,7 +260,8 @@ class Loop {
       for (std::size_t row = 0; row < net_.plan().rows(); ++row)
         net_.ledger().agents[row] =
             ledger_agent(ledger.at(static_cast<std::size_t>(net_.plan().agent(row))));
-      bits_ = bits_sent();
+      bits_ = notes.contains("bits_before") ? json::parse(notes.at("bits_before")).get<double>()
+                                            : bits_sent();
       carried_.begin(net_, notes.contains("parts") ? json::parse(notes.at("parts"))
                                                    : Carried::part_of(ledger, net_.round()));
     } catch (const std::logic_error&) {  // a note is missing or not a number
@@ -306,7 +310,7 @@ class Loop {
   Next promised_ = Next::go;       // rank 0: what it told the others to do after this round
   std::uint32_t first_round_ = 1;  // of this process
   std::uint32_t end_;              // the last round
-  double bits_ = 0;                // sent up to the round before
+  double bits_ = 0, before_ = 0;   // sent up to the last round, and the one before it
   double begin_ = 0, saved_at_ = 0, seconds_before_ = 0, first_loss_ = 0;
 };
 

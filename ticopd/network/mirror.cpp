@@ -76,6 +76,9 @@ void CpuMirror<T>::exchange(const Field<T>& v, Exchange now) {
   now_.round = net_.round();
   if (!now_.codec) now_.codec = dense_ ? lossless_.get() : &net_.surroundings().codec;
   routes_.at(now_.round);
+  if (routes_.by_link())
+    for (std::size_t slot = 0; slot < routes_.hosted(); ++slot)
+      stay(slot);  // those without message
   encoded_.resize(routes_.messages().size());
   net_.surroundings().pool.run(encoded_.size(), [&](std::size_t m) { encode(m, v); });
   update_means();
@@ -107,11 +110,13 @@ void CpuMirror<T>::encode(std::size_t message, const Field<T>& v) {
                    " would send is not finite, or beyond what the codec can carry");
   };
   out.skipped = false;
+  out.saturated = 0;
   if (now_.least) {
     const double distance = sum_of_squared_differences<T>(row, h);
     if (!std::isfinite(distance)) refuse();
     if ((out.skipped = !(distance > static_cast<double>(*now_.least)))) {
       out.payload.clear();
+      stay(m.slot);
       return;
     }
   }
@@ -128,6 +133,14 @@ void CpuMirror<T>::encode(std::size_t message, const Field<T>& v) {
       !codec.decode_stretches(out.payload, name, v.cols(), apply_here))
     throw std::logic_error("a codec refused its own payload: " +
                            message_name(agent, now_.round, channel_));
+}
+
+// No message: q = 0.
+template <class T>
+void CpuMirror<T>::stay(std::size_t slot) {
+  if (estimate_.size() > 0)
+    std::ranges::copy(std::as_const(h_).row(slot), estimate_.row(slot).begin());
+  if (sent_.size() > 0) std::ranges::fill(sent_.row(slot), T(0));
 }
 
 template <class T>
@@ -233,6 +246,7 @@ void CpuMirror<T>::take(const Arrival& from, std::span<const std::byte> frame) {
   const auto apply_here = [&](std::size_t first, std::span<const T> q) {
     apply_disturbed(from.slot, name, first, q);
   };
+  if (skipped) stay(from.slot);
   if (!skipped && !now_.codec->decode_stretches(body, name, h_.cols(), apply_here))
     refuse("the codec refuses its payload");
   if (hash_row(std::as_bytes(std::as_const(h_).row(from.slot))) != header.surrogate)

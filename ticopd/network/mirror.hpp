@@ -79,6 +79,7 @@ class CpuMirror {
   void post(std::size_t message);
   Bytes take_in(const Arrival& from, std::size_t most);
   void take(const Arrival& from, std::span<const std::byte> frame);
+  void stay(std::size_t slot);
   void apply(std::size_t slot, std::size_t first, std::span<const T> q);
   void apply_disturbed(std::size_t slot, const Noise& message, std::size_t first,
                        std::span<const T> q);

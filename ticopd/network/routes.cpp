@@ -21,7 +21,7 @@ Routes<T>::Routes(const Mixing& matrix, const Plan& plan, const Graph& graph,
       graph_(graph),
       schedule_(schedule),
       seed_(seed),
-      by_link_(schedule.varies()) {
+      by_link_(schedule.varies() && graph.edges() > 0) {
   if (by_link_) {
     lay_out_links();
     at(0);

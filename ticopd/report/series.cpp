@@ -119,7 +119,8 @@ std::string describe_codec(const json& codec) {
   if (kind == "random_gossip") text += fmt::format(", p = {:.3g}", number("p"));
   if (kind == "adaptive")
     text += fmt::format(", omega {:.3g}, step {:.3g}", number("omega"), number("step"));
-  if (!word("then").empty())
+  const bool keeps = kind == "top_k" || kind == "rand_k" || kind == "threshold";
+  if (keeps && !word("then").empty())
     text += fmt::format(", then {}{}", word("then"), quantiser(word("then")));
   if (word("coding") == "entropy" || word("coding") == "elias") text += ", " + word("coding");
   return text;
@@ -159,6 +160,8 @@ std::string Series::algorithm() const {
 
 std::string Series::codec() const {
   const json& codec = field("/config/codec");
+  const json& own = field("/codec");  // of a method that brings one
+  if (own.is_object()) return describe_codec(own);
   return describe_codec(codec.is_object() ? codec : json::object());
 }
 

@@ -42,9 +42,11 @@ std::vector<Survey::Limit> stability_limits(const Survey& s) {
   return all;
 }
 
-std::string beyond_theorem(const LinkSchedule& links, const ChannelNoise& noise) {
+std::string beyond_theorem(const LinkSchedule& links, const ChannelNoise& noise,
+                           std::size_t batch) {
   if (links.varies()) return "Theorem 1 is of one graph, and here links come and go";
   if (noise.any()) return "Theorem 1 is of exact channels, and network.noise disturbs these";
+  if (batch > 0) return "Theorem 1 is of exact gradients, and problem.batch samples them";
   return {};
 }
 

@@ -16,7 +16,7 @@ Survey::Steps configured_steps(const Config& config, double lambda_max);
 std::vector<Survey::Limit> stability_limits(const Survey& s);
 
 // What of a network the theorem does not speak of; empty where it does.
-std::string beyond_theorem(const LinkSchedule& links, const ChannelNoise& noise);
+std::string beyond_theorem(const LinkSchedule& links, const ChannelNoise& noise, std::size_t batch);
 
 // Why the theorem says nothing with the codec's own bound; empty where it does.
 std::string why_no_theorem(const Survey& s);

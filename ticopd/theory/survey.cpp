@@ -64,7 +64,7 @@ class Surveying {
     s_.rho_2 = prepared_.spectrum.laplacian_min;
     s_.a = options_.a;
     s_.epsilon = options_.epsilon;
-    s_.beyond = beyond_theorem(setup().links, setup().channel_noise);
+    s_.beyond = beyond_theorem(setup().links, setup().channel_noise, setup().batch);
     if (s_.algorithm == "ticopd") s_.steps = configured_steps(config_, s_.rho_1);
     if (s_.steps) s_.gain = s_.steps->gamma;
   }
@@ -200,7 +200,8 @@ std::function<double(CpuNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Conf
         "F_t couples all agents: it needs them in one process, with network.transport = \"none\"");
   if (agents < 2 || agents > Lyapunov::most_agents)
     refuse(fmt::format("graph.agents = {}: allowed are 2 to {}", agents, Lyapunov::most_agents));
-  if (const std::string why = beyond_theorem(setup.links, setup.channel_noise); !why.empty())
+  if (const std::string why = beyond_theorem(setup.links, setup.channel_noise, setup.batch);
+      !why.empty())
     refuse(why);
   const double lambda_max = prepared.spectrum.laplacian_max;
   const Survey::Steps p = configured_steps(config, lambda_max);

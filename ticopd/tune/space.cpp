@@ -29,7 +29,8 @@ SearchAxis asked_for(const ParameterInfo& p, const json& range) {
     throw ConfigError(fmt::format(
         "tune.search.{} = {}: allowed is [low, high] with 0 < low < high{}", p.name, range.dump(),
         std::isinf(p.range.high) ? "" : fmt::format(" <= {}", p.range.high)));
-  return {std::string(p.name), low, high, true, p.range.high, [](const auto&) { return 1.0; }};
+  return {std::string(p.name), low, high, true, p.range.high, [](const auto&) { return 1.0; },
+          p.range.whole};
 }
 
 SearchAxis declared(const ParameterInfo& p, double lambda_max) {
@@ -44,6 +45,8 @@ SearchAxis declared(const ParameterInfo& p, double lambda_max) {
 
 // One number, of which the algorithm would only complain once a trial begins.
 void check_kept(const ParameterInfo& p, double v) {
+  if (p.range.whole && v != std::floor(v))
+    throw ConfigError(fmt::format("tune.search.{} = {}: allowed is a whole number", p.name, v));
   if (std::isfinite(v) && v <= p.range.high &&
       (p.range.low_allowed ? v >= p.range.low : v > p.range.low))
     return;
@@ -102,7 +105,7 @@ StepSizes Space::at(std::span<const double> point) const {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const SearchAxis& a = axes_[i];
     const double v = a.low * std::pow(a.high / a.low, point[i]) * a.unit(all);
-    all[a.name] = values[a.name] = std::min(four_digits(v), a.max);
+    all[a.name] = values[a.name] = a.whole ? std::round(v) : std::min(four_digits(v), a.max);
   }
   return values;
 }

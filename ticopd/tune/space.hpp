@@ -19,6 +19,7 @@ struct SearchAxis {
   bool closed;  // the user's range: the search stays inside. Our own is only where it begins
   double max;   // what the algorithm allows
   std::function<double(const std::map<std::string, double>& before)> unit;  // of low and high
+  bool whole = false;
 };
 
 // Step sizes by name.

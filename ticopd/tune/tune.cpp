@@ -61,7 +61,7 @@ class Tuning {
     if (!tuned.finished) return tuned;
     fs::remove_all(options_.out / "trials");
     if (!best)
-      throw Diverged(fmt::format("diverged: all {} trials; give [tune.search] lower ranges for {}",
+      throw Diverged(fmt::format("diverged: all {} trials; give [tune.search] other ranges for {}",
                                  tuned.trials, fmt::join(axis_names(), ", ")));
     tuned.values = space_.at(best->point);
     const TrialResult result = *log_.find(best->id, plan_.rounds);
@@ -98,14 +98,28 @@ class Tuning {
     return names;
   }
 
-  // About so many: some codes are shorter in one round than in another, and some methods do not
-  // speak in every round. A trial ends by the bits it really sent.
-  std::uint32_t rounds_for_bits() const {
+  // Any steps will do to see what is sent; but they may be far too long, and some methods are
+  // silent for many rounds.
+  double bits_of_a_round() const {
     Setup<T> probe = prepared_.setup;
     probe.iterations = std::min(probe.iterations, 32u);
     probe.only_last = true;
     probe.threads = cores_;
-    const double per_round = solve(prepared_.algorithm, probe).last.bits_payload / probe.iterations;
+    for (bool diverged = false;;) try {
+        const double bits = solve(prepared_.algorithm, probe).last.bits_payload;
+        if (bits > 0 || diverged || probe.iterations >= 100'000) return bits / probe.iterations;
+        probe.iterations *= 2;
+      } catch (const Diverged&) {
+        if (probe.iterations <= 2) throw;
+        diverged = true;
+        probe.iterations /= 2;
+      }
+  }
+
+  // About so many: some codes are shorter in one round than in another, and some methods do not
+  // speak in every round. A trial ends by the bits it really sent.
+  std::uint32_t rounds_for_bits() const {
+    const double per_round = bits_of_a_round();
     const double rounds = std::floor(options_.budget_bits / per_round);
     if (!(rounds >= 1) || rounds > 0xffffffff)
       throw ConfigError(
@@ -121,6 +135,7 @@ class Tuning {
     json search = {{"config", space_.with({}).identity()},  // with what [tune.search] keeps
                    {"metric", metric_},
                    {"rounds", plan_.rounds},
+                   {"budget_bits", options_.budget_bits},
                    {"runs", plan_.runs},
                    {"seed", plan_.seed},
                    {"axes", axis_names()}};
