@@ -41,8 +41,8 @@ void same_with_every_codec(const std::string& name, const Graph& graph, Transpor
                            {.graph = graph_for(name, graph),
                             .objective = f,
                             .codec = make_codec<T>(options),
-                            .iterations = 12,
-                            .log = {.every = 5}},
+                            .iterations = 25,
+                            .log = {.every = 10}},
                            transport);
   }
 }
