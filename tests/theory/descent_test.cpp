@@ -49,7 +49,7 @@ class Walk {
     struct Find final : StateVisitor<double> {
       void field(std::string_view, Field<double>&) override {}
       void dual(std::string_view, Field<double>& rows) override { lambda = &rows; }
-      void mirror(std::string_view, CpuMirror<double>& mirror) override { h = &mirror.rows(); }
+      void mirror(std::string_view, AnyMirror<double>& mirror) override { h = &mirror.rows(); }
       Field<double>*lambda = nullptr, *h = nullptr;
     } find;
     run_->visit(find);

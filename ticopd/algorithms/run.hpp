@@ -16,40 +16,43 @@ class StateVisitor {
   virtual ~StateVisitor() = default;
   virtual void field(std::string_view name, Field<T>& rows) = 0;
   virtual void dual(std::string_view name, Field<T>& rows) { field(name, rows); }
-  virtual void mirror(std::string_view name, CpuMirror<T>& mirror) = 0;
+  virtual void mirror(std::string_view name, AnyMirror<T>& mirror) = 0;
 };
 
-// Some algorithm's run on the CPU, with the algorithm's type forgotten.
+// Some algorithm's run, with the types of algorithm and device forgotten.
 template <class T>
 class AnyRun {
  public:
   virtual ~AnyRun() = default;
   virtual void step() = 0;
+  // The models, and all state, in memory of the host: of a device, copies that are good until the
+  // next step.
   virtual Field<T>& x() = 0;
   virtual void visit(StateVisitor<T>& state) = 0;
 
   // After a checkpoint was loaded and the network has its round.
-  void resumed() {
+  virtual void resumed() {
     struct Resume final : StateVisitor<T> {
       void field(std::string_view, Field<T>&) override {}
-      void mirror(std::string_view, CpuMirror<T>& m) override { m.resumed(); }
+      void mirror(std::string_view, AnyMirror<T>& m) override { m.resumed(); }
     } resume;
     visit(resume);
   }
 
   // Nothing in flight afterwards: a mirror may send at the end of a round and receive in the next.
-  void complete() {
+  virtual void complete() {
     struct Receive final : StateVisitor<T> {
       void field(std::string_view, Field<T>&) override {}
-      void mirror(std::string_view, CpuMirror<T>& m) override { m.receive(); }
+      void mirror(std::string_view, AnyMirror<T>& m) override { m.receive(); }
     } receive;
     visit(receive);
   }
 };
 
 template <class T>
-using RunFactory = std::function<std::unique_ptr<AnyRun<T>>(CpuNetwork<T>&)>;
+using RunFactory = std::function<std::unique_ptr<AnyRun<T>>(AnyNetwork<T>&)>;
 
+// On the CPU.
 template <class T, class Algorithm>
 RunFactory<T> run_factory(Algorithm params) {
   class Run final : public AnyRun<T> {
@@ -62,7 +65,9 @@ RunFactory<T> run_factory(Algorithm params) {
    private:
     typename Algorithm::template Run<CpuNetwork<T>> run_;
   };
-  return [params](CpuNetwork<T>& net) { return std::make_unique<Run>(params, net); };
+  return [params](AnyNetwork<T>& net) {
+    return std::make_unique<Run>(params, dynamic_cast<CpuNetwork<T>&>(net));
+  };
 }
 
 }  // namespace ticopd

@@ -73,7 +73,7 @@ std::vector<json> all_gather_json(Transport& transport, const json& mine) {
 }
 
 template <class T>
-void Carried::begin(CpuNetwork<T>& net, json before) {
+void Carried::begin(AnyNetwork<T>& net, json before) {
   before_ = std::move(before);
   from_round_ = net.round();
   ledger_ = net.ledger().agents;
@@ -81,7 +81,7 @@ void Carried::begin(CpuNetwork<T>& net, json before) {
 }
 
 template <class T>
-json Carried::parts(CpuNetwork<T>& net) const {
+json Carried::parts(AnyNetwork<T>& net) const {
   Transport& transport = net.surroundings().transport;
   const Traffic traffic = transport.traffic();  // before what follows adds to it
   json agents = json::array();
@@ -111,7 +111,7 @@ json Carried::parts(CpuNetwork<T>& net) const {
 }
 
 template <class T>
-json Carried::report(CpuNetwork<T>& net) const {
+json Carried::report(AnyNetwork<T>& net) const {
   Transport& transport = net.surroundings().transport;
   const Traffic traffic = transport.traffic();
   const Overlap overlap = net.overlap();
@@ -155,11 +155,11 @@ json Carried::part_of(const json& ledger, std::uint32_t rounds) {
                        {"received", json::array()}}});
 }
 
-template void Carried::begin(CpuNetwork<float>&, json);
-template void Carried::begin(CpuNetwork<double>&, json);
-template json Carried::parts(CpuNetwork<float>&) const;
-template json Carried::parts(CpuNetwork<double>&) const;
-template json Carried::report(CpuNetwork<float>&) const;
-template json Carried::report(CpuNetwork<double>&) const;
+template void Carried::begin(AnyNetwork<float>&, json);
+template void Carried::begin(AnyNetwork<double>&, json);
+template json Carried::parts(AnyNetwork<float>&) const;
+template json Carried::parts(AnyNetwork<double>&) const;
+template json Carried::report(AnyNetwork<float>&) const;
+template json Carried::report(AnyNetwork<double>&) const;
 
 }  // namespace ticopd

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "ticopd/network/cpu.hpp"
+#include "ticopd/network/any.hpp"
 
 namespace ticopd {
 
@@ -15,15 +15,15 @@ class Carried {
  public:
   // A part begins: from here on `net` counts for it. `before` are the parts that a checkpoint had.
   template <class T>
-  void begin(CpuNetwork<T>& net, nlohmann::json before);
+  void begin(AnyNetwork<T>& net, nlohmann::json before);
 
   // All parts, the present one as far as it is. Every rank calls it and gets the same.
   template <class T>
-  nlohmann::json parts(CpuNetwork<T>& net) const;
+  nlohmann::json parts(AnyNetwork<T>& net) const;
 
   // {"kind", "library", "ranks", "parts"}: every rank calls it and gets the same.
   template <class T>
-  nlohmann::json report(CpuNetwork<T>& net) const;
+  nlohmann::json report(AnyNetwork<T>& net) const;
 
   // One part that says what a ledger says: of a run that nothing is known of but its ledger.
   static nlohmann::json part_of(const nlohmann::json& ledger, std::uint32_t rounds);
@@ -34,12 +34,12 @@ class Carried {
   std::vector<Ledger::Agent> ledger_;  // at the beginning, of the hosted agents
 };
 
-extern template void Carried::begin(CpuNetwork<float>&, nlohmann::json);
-extern template void Carried::begin(CpuNetwork<double>&, nlohmann::json);
-extern template nlohmann::json Carried::parts(CpuNetwork<float>&) const;
-extern template nlohmann::json Carried::parts(CpuNetwork<double>&) const;
-extern template nlohmann::json Carried::report(CpuNetwork<float>&) const;
-extern template nlohmann::json Carried::report(CpuNetwork<double>&) const;
+extern template void Carried::begin(AnyNetwork<float>&, nlohmann::json);
+extern template void Carried::begin(AnyNetwork<double>&, nlohmann::json);
+extern template nlohmann::json Carried::parts(AnyNetwork<float>&) const;
+extern template nlohmann::json Carried::parts(AnyNetwork<double>&) const;
+extern template nlohmann::json Carried::report(AnyNetwork<float>&) const;
+extern template nlohmann::json Carried::report(AnyNetwork<double>&) const;
 
 // JSON values of all ranks, in rank order, on every rank.
 std::vector<nlohmann::json> all_gather_json(Transport& transport, const nlohmann::json& mine);

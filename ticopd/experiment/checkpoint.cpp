@@ -37,7 +37,7 @@ struct Tensors final : StateVisitor<T> {
     all.push_back({std::string(name), &rows, std::move(agents), plan.rows(),
                    static_cast<std::size_t>(plan.agents())});
   }
-  void mirror(std::string_view name, CpuMirror<T>& m) override {
+  void mirror(std::string_view name, AnyMirror<T>& m) override {
     const Routes<T>& r = m.routes();
     all.push_back({std::string(name), &m.rows(), r.ids(), r.hosted(), r.total()});
   }
@@ -96,7 +96,7 @@ std::string hashes_note(const std::string& tensor) {
 
 // The hash of every row of all ranks, in their order, on every rank.
 template <class T>
-std::string row_hashes(CpuNetwork<T>& net, const Field<T>& rows, std::size_t hosted) {
+std::string row_hashes(AnyNetwork<T>& net, const Field<T>& rows, std::size_t hosted) {
   std::string mine;
   for (std::size_t i = 0; i < hosted; ++i) mine += hash_text(std::as_bytes(rows.row(i)));
   const auto all = all_gather_values<char>(net.surroundings().transport, channel_checkpoint, mine);
@@ -106,7 +106,7 @@ std::string row_hashes(CpuNetwork<T>& net, const Field<T>& rows, std::size_t hos
 }  // namespace
 
 template <class T>
-void save_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run,
+void save_checkpoint(const fs::path& path, AnyNetwork<T>& net, AnyRun<T>& run,
                      const CheckpointNotes& notes) {
   run.complete();
   Tensors<T> tensors(net.plan());
@@ -150,7 +150,7 @@ CheckpointNotes read_checkpoint_notes(const fs::path& path) {
 }
 
 template <class T>
-void load_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run) try {
+void load_checkpoint(const fs::path& path, AnyNetwork<T>& net, AnyRun<T>& run) try {
   run.complete();  // what the constructor of the run may have sent
   File file(path, O_RDONLY);
   const Header header = read_header(file, path);
@@ -186,11 +186,11 @@ void load_checkpoint(const fs::path& path, CpuNetwork<T>& net, AnyRun<T>& run) t
   throw FormatError(path.string() + ": its header is damaged");
 }
 
-template void save_checkpoint<float>(const fs::path&, CpuNetwork<float>&, AnyRun<float>&,
+template void save_checkpoint<float>(const fs::path&, AnyNetwork<float>&, AnyRun<float>&,
                                      const CheckpointNotes&);
-template void save_checkpoint<double>(const fs::path&, CpuNetwork<double>&, AnyRun<double>&,
+template void save_checkpoint<double>(const fs::path&, AnyNetwork<double>&, AnyRun<double>&,
                                       const CheckpointNotes&);
-template void load_checkpoint<float>(const fs::path&, CpuNetwork<float>&, AnyRun<float>&);
-template void load_checkpoint<double>(const fs::path&, CpuNetwork<double>&, AnyRun<double>&);
+template void load_checkpoint<float>(const fs::path&, AnyNetwork<float>&, AnyRun<float>&);
+template void load_checkpoint<double>(const fs::path&, AnyNetwork<double>&, AnyRun<double>&);
 
 }  // namespace ticopd

@@ -44,7 +44,7 @@ Digest::Digest(Digest&&) noexcept = default;
 Digest& Digest::operator=(Digest&&) noexcept = default;
 
 template <class T>
-void Digest::add(CpuNetwork<T>& net, const Field<T>& x) {
+void Digest::add(AnyNetwork<T>& net, const Field<T>& x) {
   std::vector<Canonical> mine(net.plan().rows());
   net.surroundings().pool.run(mine.size(), [&](std::size_t i) {
     mine[i] = canonical(XXH3_128bits(x.row(i).data(), x.row(i).size_bytes()));
@@ -95,7 +95,7 @@ Digest Digest::restore(std::string_view state) {
   return digest;
 }
 
-template void Digest::add<float>(CpuNetwork<float>&, const Field<float>&);
-template void Digest::add<double>(CpuNetwork<double>&, const Field<double>&);
+template void Digest::add<float>(AnyNetwork<float>&, const Field<float>&);
+template void Digest::add<double>(AnyNetwork<double>&, const Field<double>&);
 
 }  // namespace ticopd

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ticopd/network/cpu.hpp"
+#include "ticopd/network/any.hpp"
 
 namespace ticopd {
 
@@ -21,7 +21,7 @@ class Digest {
 
   // Every rank calls it.
   template <class T>
-  void add(CpuNetwork<T>& net, const Field<T>& x);
+  void add(AnyNetwork<T>& net, const Field<T>& x);
 
   std::string hex() const;
 
@@ -33,7 +33,7 @@ class Digest {
   std::unique_ptr<State> state_;
 };
 
-extern template void Digest::add<float>(CpuNetwork<float>&, const Field<float>&);
-extern template void Digest::add<double>(CpuNetwork<double>&, const Field<double>&);
+extern template void Digest::add<float>(AnyNetwork<float>&, const Field<float>&);
+extern template void Digest::add<double>(AnyNetwork<double>&, const Field<double>&);
 
 }  // namespace ticopd

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ticopd/network/agent_sums.hpp"
 #include "ticopd/network/sum.hpp"
 #include "ticopd/transport/collective.hpp"
 
@@ -55,71 +56,18 @@ double sum(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// sum_i rows_i over all agents of all ranks, in agent order: the partial sum goes from rank to
-// rank, in pieces, so that a rank adds to one while the next rank adds to the one before. The last
-// rank has it in the end; the others get an empty vector.
-template <class T>
-std::vector<double> sum_to_last(CpuNetwork<T>& net, const Field<T>& rows) {
-  constexpr std::size_t piece = 8192;
-  Transport& t = net.surroundings().transport;
-  const bool last = t.rank() == t.size() - 1;
-  std::vector<double> total(last ? rows.cols() : 0);
-  for (std::size_t first = 0; first < rows.cols(); first += piece) {
-    std::vector<double> sum(std::min(piece, rows.cols() - first), 0.0);
-    if (t.rank() > 0)
-      sum = from_bytes<double>(
-          t.receive(t.rank() - 1, channel_metrics, sum.size() * sizeof(double)), sum.size());
-    for (std::size_t i = 0; i < net.plan().rows(); ++i) {
-      const T* row = rows.row(i).data() + first;
-      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(row[k]);
-    }
-    if (last)
-      std::copy(sum.begin(), sum.end(), total.begin() + static_cast<std::ptrdiff_t>(first));
-    else
-      t.send(t.rank() + 1, channel_metrics, to_bytes<double>(sum));
-  }
-  return total;
-}
-
-// The same on every rank.
-template <class T>
-std::vector<double> sum_over_agents(CpuNetwork<T>& net, const Field<T>& rows) {
-  Transport& t = net.surroundings().transport;
-  std::vector<double> total = sum_to_last(net, rows);
-  if (t.size() == 1) return total;
-  return from_bytes<double>(broadcast(t, channel_metrics, t.size() - 1, to_bytes<double>(total)),
-                            rows.cols());
-}
-
-// Of the sum, divided by n: all that is needed of a gradient.
-template <class T>
-double squared_norm_of_mean(CpuNetwork<T>& net, const Field<T>& rows, double n) {
-  Transport& t = net.surroundings().transport;
-  std::vector<double> mean = sum_to_last(net, rows);
-  for (double& v : mean) v /= n;
-  const double mine = sum_of_squares<double>(mean);
-  if (t.size() == 1) return mine;
-  const Bytes told =
-      broadcast(t, channel_metrics, t.size() - 1, to_bytes<double>(std::span(&mine, 1)));
-  return from_bytes<double>(told, 1)[0];
-}
-
 template <class T>
 class Measuring {
  public:
-  Measuring(CpuNetwork<T>& net, AnyRun<T>& run)
-      : net_(net),
-        s_(net.surroundings()),
-        x_(run.x()),
-        n_(static_cast<double>(s_.graph.agents())),
-        local_gradients_(net.plan().rows(), net.surroundings().objective.dimension()) {
+  Measuring(AnyNetwork<T>& net, AnyRun<T>& run)
+      : net_(net), s_(net.surroundings()), x_(run.x()), n_(static_cast<double>(s_.graph.agents())) {
     run.visit(state_);
   }
 
   Metrics operator()() {
     Metrics m;
     bits(m);
-    std::vector<double> mean = sum_over_agents(net_, x_);
+    std::vector<double> mean = sum_over_agents(s_.transport, x_);
     for (double& v : mean) v /= n_;
     m.agents.resize(static_cast<std::size_t>(s_.graph.agents()));
     const std::vector<double> distances =
@@ -134,7 +82,7 @@ class Measuring {
                                              std::as_const(state_.first_mirror->own()).row(i));
       }));
     if (state_.dual_rows)
-      m.dual_sum = std::sqrt(squared_norm_of_mean(net_, *state_.dual_rows, 1.0));
+      m.dual_sum = std::sqrt(squared_norm_of_mean(s_.transport, *state_.dual_rows, 1.0));
     return m;
   }
 
@@ -142,11 +90,11 @@ class Measuring {
   struct State final : StateVisitor<T> {
     void field(std::string_view, Field<T>&) override {}
     void dual(std::string_view, Field<T>& rows) override { dual_rows = &rows; }
-    void mirror(std::string_view, CpuMirror<T>& m) override {
+    void mirror(std::string_view, AnyMirror<T>& m) override {
       if (!first_mirror) first_mirror = &m;
     }
     const Field<T>* dual_rows = nullptr;
-    const CpuMirror<T>* first_mirror = nullptr;
+    const AnyMirror<T>* first_mirror = nullptr;
   };
 
   static double squared_distance(std::span<const T> x, std::span<const double> mean) {
@@ -180,15 +128,6 @@ class Measuring {
     for (double* total : {&m.bits_paper, &m.bits_payload, &m.bits_link}) *total /= n_;
   }
 
-  // f and ||grad f||^2 at one model that all ranks know.
-  std::pair<double, double> global(std::span<const T> x) {
-    std::vector<double> values(net_.plan().rows());
-    net_.evaluate_at(x, values, local_gradients_);
-    const double f =
-        sum(all_gather_values<double>(s_.transport, channel_metrics_scalars, values)) / n_;
-    return {f, squared_norm_of_mean(net_, local_gradients_, n_)};
-  }
-
   // Models travel one row at a time: no rank ever holds them all.
   void local_models(Metrics& m) {
     for (int i = 0; i < s_.graph.agents(); ++i) {
@@ -201,7 +140,7 @@ class Measuring {
       if (s_.transport.size() > 1)
         row = from_bytes<T>(broadcast(s_.transport, channel_metrics, owner, to_bytes<T>(row)),
                             x_.cols());
-      const auto [f, g2] = global(row);
+      const auto [f, g2] = net_.global_at(row);
       m.agents[static_cast<std::size_t>(i)].loss = f;
       m.agents[static_cast<std::size_t>(i)].grad_norm2 = g2;
       m.loss_max = i == 0 ? f : larger(f, m.loss_max);
@@ -209,7 +148,7 @@ class Measuring {
     }
     if (s_.objective.test_samples() == 0) return;
     std::vector<double> mine;
-    for (std::size_t i = 0; i < net_.plan().rows(); ++i) mine.push_back(accuracy(x_.row(i)));
+    for (std::size_t i = 0; i < net_.plan().rows(); ++i) mine.push_back(net_.accuracy(x_.row(i)));
     double worst = 1;
     const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -222,38 +161,32 @@ class Measuring {
   void model_at_mean(Metrics& m, std::span<const double> mean) {
     std::vector<T> x(mean.size());
     for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<T>(mean[k]);
-    std::tie(m.loss_mean, m.grad_norm2_mean) = global(x);
-    if (s_.objective.test_samples() > 0) m.accuracy_mean = accuracy(x);
+    const Global at_mean = net_.global_at(x);
+    m.loss_mean = at_mean.value;
+    m.grad_norm2_mean = at_mean.gradient_norm2;
+    if (s_.objective.test_samples() > 0) m.accuracy_mean = net_.accuracy(x);
   }
 
-  double accuracy(std::span<const T> x) {
-    const std::size_t samples = s_.objective.test_samples();
-    std::vector<std::size_t> right(s_.objective.test_blocks());
-    s_.pool.run(right.size(), [&](std::size_t b) { right[b] = s_.objective.correct(b, x); });
-    const std::size_t all = std::accumulate(right.begin(), right.end(), std::size_t{0});
-    return static_cast<double>(all) / static_cast<double>(samples);
-  }
-
-  CpuNetwork<T>& net_;
+  AnyNetwork<T>& net_;
   const Surroundings<T>& s_;
   Field<T>& x_;
   double n_;
-  Field<T> local_gradients_;
   State state_;
 };
 
 }  // namespace
 
 template <class T>
-Metrics measure(CpuNetwork<T>& net, AnyRun<T>& run) {
+Metrics measure(AnyNetwork<T>& net, AnyRun<T>& run) {
   const PhaseTimer timer(net.phases().metrics);
   run.complete();
   Metrics m = Measuring<T>(net, run)();
+  net.measured();
   m.iteration = net.round();
   return m;
 }
 
-template Metrics measure<float>(CpuNetwork<float>&, AnyRun<float>&);
-template Metrics measure<double>(CpuNetwork<double>&, AnyRun<double>&);
+template Metrics measure<float>(AnyNetwork<float>&, AnyRun<float>&);
+template Metrics measure<double>(AnyNetwork<double>&, AnyRun<double>&);
 
 }  // namespace ticopd

@@ -43,14 +43,14 @@ std::optional<double> value_of(const Metrics& m, std::string_view column);
 
 extern const std::string_view metrics_header;   // without newline
 extern const std::string_view lyapunov_column;  // what log.lyapunov adds behind it
-std::string to_csv(const Metrics& m);          // without newline
+std::string to_csv(const Metrics& m);           // without newline
 
 // Every rank calls it; every rank gets the same figures, bit by bit the same for any number of
 // ranks: whatever is summed over agents is summed in agent order.
 template <class T>
-Metrics measure(CpuNetwork<T>& net, AnyRun<T>& run);
+Metrics measure(AnyNetwork<T>& net, AnyRun<T>& run);
 
-extern template Metrics measure<float>(CpuNetwork<float>&, AnyRun<float>&);
-extern template Metrics measure<double>(CpuNetwork<double>&, AnyRun<double>&);
+extern template Metrics measure<float>(AnyNetwork<float>&, AnyRun<float>&);
+extern template Metrics measure<double>(AnyNetwork<double>&, AnyRun<double>&);
 
 }  // namespace ticopd

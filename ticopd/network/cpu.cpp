@@ -1,17 +1,12 @@
 #include "ticopd/network/cpu.hpp"
 
-#include "ticopd/network/clock.hpp"
+#include <numeric>
+
+#include "ticopd/network/agent_sums.hpp"
 #include "ticopd/network/permutation.hpp"
 
 namespace ticopd {
 namespace {
-
-template <class T>
-std::vector<std::size_t> shard_sizes(const Objective<T>& objective) {
-  std::vector<std::size_t> sizes;
-  for (int i = 0; i < objective.agents(); ++i) sizes.push_back(objective.samples(i));
-  return sizes;
-}
 
 template <class T>
 void add_part(std::span<const T> part, std::span<T> sum) {
@@ -21,33 +16,6 @@ void add_part(std::span<const T> part, std::span<T> sum) {
 }
 
 }  // namespace
-
-PhaseTimer::PhaseTimer(double& seconds) : seconds_(seconds), begin_(seconds_now()) {}
-PhaseTimer::~PhaseTimer() {
-  seconds_ += seconds_now() - begin_;
-}
-
-template <class T>
-CpuNetwork<T>::CpuNetwork(const Surroundings<T>& s)
-    : s_(s),
-      plan_(s.graph, s.transport.size(), s.transport.rank(), shard_sizes(s.objective)),
-      laplacian_(ticopd::laplacian(s.graph)),
-      w_minus_i_(minus_identity(mixing_matrix(s.graph, s.weights))),
-      w_neighbours_(without_diagonal(mixing_matrix(s.graph, s.weights))),
-      ledger_(plan_.rows()) {
-  if (s.objective.agents() != s.graph.agents())
-    throw ConfigError("graph.agents = " + std::to_string(s.graph.agents()) +
-                      ", but the objective has " + std::to_string(s.objective.agents()) +
-                      " agents");
-  const std::vector<double> w = diagonal(mixing_matrix(s.graph, s.weights));
-  for (std::size_t row = 0; row < plan_.rows(); ++row) {
-    self_weight_.push_back(static_cast<T>(w[static_cast<std::size_t>(plan_.agent(row))]));
-    degree_.push_back(static_cast<T>(s.graph.degree(plan_.agent(row))));
-    const auto links = static_cast<std::size_t>(s.graph.degree(plan_.agent(row)));
-    ledger_.agents[row].link_messages.resize(links);
-    ledger_.agents[row].link_bytes.resize(links);
-  }
-}
 
 template <class T>
 Field<T> CpuNetwork<T>::start() const {
@@ -72,18 +40,6 @@ Batch CpuNetwork<T>::batch_of(int agent) const {
 }
 
 template <class T>
-const Mixing& CpuNetwork<T>::to_centre() {
-  if (to_centre_.rows.empty()) to_centre_ = ticopd::to_centre(s_.graph);
-  return to_centre_;
-}
-
-template <class T>
-const Mixing& CpuNetwork<T>::from_centre() {
-  if (from_centre_.rows.empty()) from_centre_ = ticopd::from_centre(s_.graph);
-  return from_centre_;
-}
-
-template <class T>
 void CpuNetwork<T>::gradient(const Field& x, Field& g) {
   gradient(x, g, false);
 }
@@ -95,7 +51,7 @@ void CpuNetwork<T>::full_gradient(const Field& x, Field& g) {
 
 template <class T>
 void CpuNetwork<T>::gradient(const Field& x, Field& g, bool full) {
-  const PhaseTimer timer(phases_.gradient);
+  const PhaseTimer timer(this->phases().gradient);
   std::vector<Request> requests;
   for (std::size_t row = 0; row < plan_.rows(); ++row)
     requests.push_back({x.row(row), g.row(row), full ? Batch{} : batch_of(plan_.agent(row))});
@@ -108,6 +64,25 @@ void CpuNetwork<T>::evaluate_at(std::span<const T> x, std::span<double> values, 
   std::vector<Request> requests;
   for (std::size_t row = 0; row < plan_.rows(); ++row) requests.push_back({x, g.row(row), {}});
   evaluate(requests, values);
+}
+
+template <class T>
+Global CpuNetwork<T>::global_at(std::span<const T> x) {
+  std::vector<double> values(plan_.rows());
+  if (point_gradients_.size() == 0) point_gradients_ = Field(plan_.rows(), x.size());
+  evaluate_at(x, values, point_gradients_);
+  const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, values);
+  const double n = static_cast<double>(plan_.agents());
+  return {std::accumulate(all.begin(), all.end(), 0.0) / n,
+          squared_norm_of_mean(s_.transport, point_gradients_, n)};
+}
+
+template <class T>
+double CpuNetwork<T>::accuracy(std::span<const T> x) {
+  std::vector<std::size_t> right(s_.objective.test_blocks());
+  s_.pool.run(right.size(), [&](std::size_t b) { right[b] = s_.objective.correct(b, x); });
+  const std::size_t all = std::accumulate(right.begin(), right.end(), std::size_t{0});
+  return static_cast<double>(all) / static_cast<double>(s_.objective.test_samples());
 }
 
 // The blocks of an agent are added in their order, whoever computes them, so that the sum has the

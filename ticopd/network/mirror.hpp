@@ -8,6 +8,7 @@
 
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/graph/mixing.hpp"
+#include "ticopd/network/any.hpp"
 #include "ticopd/network/field.hpp"
 #include "ticopd/network/operand.hpp"
 #include "ticopd/network/routes.hpp"
@@ -30,7 +31,7 @@ struct MirrorOptions {
 // remote neighbour; both ends apply the same decoded bytes, so they cannot drift apart (each frame
 // carries a hash of the sender's surrogate, which the receiver checks).
 template <class T>
-class CpuMirror {
+class CpuMirror final : public AnyMirror<T> {
  public:
   // `matrix` is what mixed() multiplies by. Each mirror of a run has its own channel.
   CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t channel,
@@ -47,20 +48,21 @@ class CpuMirror {
   // The rows that are further than that from their surrogates, ||v - h||^2 > least; of the others
   // the neighbours hear only that they stay as they are.
   void send_moved(const Field<T>& v, T least, T gain = T(1));
-  void receive();  // no-op where nothing is in flight
+  void receive() override;
 
   // Rows of hosted agents first, then ghosts. Over links that come and go an agent has a surrogate
   // for each, and the mean of them is what stands here.
-  const Field<T>& own() const { return mean_of(h_); }
+  const Field<T>& own() const override { return mean_of(h_); }
   Mixture<T> mixed() const { return {&arrived(h_), &routes_.mixing()}; }
   const Field<T>& estimate() const { return mean_of(kept(estimate_)); }
   Mixture<T> mixed_estimate() const { return {&arrived(kept(estimate_)), &routes_.mixing()}; }
   const Field<T>& sent() const { return mean_of(kept(sent_)); }  // of the last exchange
 
-  // For checkpoints: all surrogates, and where each belongs.
-  Field<T>& rows() { return h_; }
-  const Routes<T>& routes() const { return routes_; }
-  void resumed();  // rows() were restored, of the round that the network has now
+  Field<T>& rows() override { return h_; }
+  const Routes<T>& routes() const override { return routes_; }
+  const Field<T>& estimates() const { return estimate_; }  // by slot, as rows()
+  const Field<T>& sent_rows() const { return sent_; }
+  void resumed() override;
 
  private:
   using Message = typename Routes<T>::Message;

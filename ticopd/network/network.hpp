@@ -7,7 +7,7 @@
 namespace ticopd {
 
 // All that an algorithm may ask of its surroundings. The CPU network (over any transport) satisfies
-// it, and so can a GPU: the same algorithm header serves both.
+// it, and so does a GPU: the same algorithm header serves both.
 //
 //   net.map(formula, x, y, ...)   the formula at every coordinate of every hosted row, in one sweep
 //   net.gradient(x, g)            the objective at every hosted row

@@ -65,14 +65,14 @@ template <class T>
 struct State final : StateVisitor<T> {
   void field(std::string_view, Field<T>&) override {}
   void dual(std::string_view, Field<T>& rows) override { lambda = &rows; }
-  void mirror(std::string_view, CpuMirror<T>& m) override { xhat = &m; }
+  void mirror(std::string_view, AnyMirror<T>& m) override { xhat = &m; }
   const Field<T>* lambda = nullptr;
-  const CpuMirror<T>* xhat = nullptr;
+  const AnyMirror<T>* xhat = nullptr;
 };
 
 // xhat + gamma Q(x - xhat) as the next round will draw it.
 template <class T>
-Field<double> next_surrogates(CpuNetwork<T>& net, const Field<T>& x, const Field<T>& h,
+Field<double> next_surrogates(AnyNetwork<T>& net, const Field<T>& x, const Field<T>& h,
                               double gamma) {
   const auto& s = net.surroundings();
   Field<double> next = in_double(h, x.rows());
@@ -128,7 +128,7 @@ double Lyapunov::operator()(double f, const Field<double>& x, const Field<double
 }
 
 template <class T>
-double Lyapunov::of(CpuNetwork<T>& net, AnyRun<T>& run, double gamma) const {
+double Lyapunov::of(AnyNetwork<T>& net, AnyRun<T>& run, double gamma) const {
   run.complete();
   State<T> state;
   run.visit(state);
@@ -146,7 +146,7 @@ double Lyapunov::of(CpuNetwork<T>& net, AnyRun<T>& run, double gamma) const {
                  next_surrogates(net, run.x(), state.xhat->own(), gamma), in_double(gradients, n_));
 }
 
-template double Lyapunov::of<float>(CpuNetwork<float>&, AnyRun<float>&, double) const;
-template double Lyapunov::of<double>(CpuNetwork<double>&, AnyRun<double>&, double) const;
+template double Lyapunov::of<float>(AnyNetwork<float>&, AnyRun<float>&, double) const;
+template double Lyapunov::of<double>(AnyNetwork<double>&, AnyRun<double>&, double) const;
 
 }  // namespace ticopd

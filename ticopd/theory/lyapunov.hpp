@@ -31,7 +31,7 @@ class Lyapunov {
   // after the next exchange, which is drawn here as the next round will draw it. f and its
   // gradients are taken in the run's precision.
   template <class T>
-  double of(CpuNetwork<T>& net, AnyRun<T>& run, double gamma) const;
+  double of(AnyNetwork<T>& net, AnyRun<T>& run, double gamma) const;
 
   double theta() const { return theta_; }
   double alpha() const { return alpha_; }
@@ -42,7 +42,7 @@ class Lyapunov {
   double alpha_, theta_, eta_, a_, delta_1_, delta_2_, f_star_;
 };
 
-extern template double Lyapunov::of<float>(CpuNetwork<float>&, AnyRun<float>&, double) const;
-extern template double Lyapunov::of<double>(CpuNetwork<double>&, AnyRun<double>&, double) const;
+extern template double Lyapunov::of<float>(AnyNetwork<float>&, AnyRun<float>&, double) const;
+extern template double Lyapunov::of<double>(AnyNetwork<double>&, AnyRun<double>&, double) const;
 
 }  // namespace ticopd

@@ -187,7 +187,7 @@ Survey survey(const Config& config, const SurveyOptions& options) {
 }
 
 template <class T>
-std::function<double(CpuNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Config& config,
+std::function<double(AnyNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Config& config,
                                                                       const Prepared<T>& prepared,
                                                                       int ranks) {
   const auto refuse = [](const std::string& why) {
@@ -222,12 +222,12 @@ std::function<double(CpuNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Conf
   const Theorem theorem(
       {agents, lambda_max, prepared.spectrum.laplacian_min, *delta, L, p.eta, 1.0});
   return [F = Lyapunov(setup.graph, theorem, p.alpha, p.theta), gamma = p.gamma](
-             CpuNetwork<T>& net, AnyRun<T>& run) { return F.of(net, run, gamma); };
+             AnyNetwork<T>& net, AnyRun<T>& run) { return F.of(net, run, gamma); };
 }
 
-template std::function<double(CpuNetwork<float>&, AnyRun<float>&)> configured_lyapunov(
+template std::function<double(AnyNetwork<float>&, AnyRun<float>&)> configured_lyapunov(
     const Config&, const Prepared<float>&, int);
-template std::function<double(CpuNetwork<double>&, AnyRun<double>&)> configured_lyapunov(
+template std::function<double(AnyNetwork<double>&, AnyRun<double>&)> configured_lyapunov(
     const Config&, const Prepared<double>&, int);
 
 }  // namespace ticopd

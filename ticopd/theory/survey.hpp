@@ -89,13 +89,13 @@ nlohmann::json to_json(const Survey& survey);
 // What log.lyapunov evaluates: F_t with a = 1, f_star = 0, delta as the codec promises it and L as
 // estimated at the start. ConfigError where there is no F_t of this config.
 template <class T>
-std::function<double(CpuNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Config& config,
+std::function<double(AnyNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Config& config,
                                                                       const Prepared<T>& prepared,
                                                                       int ranks);
 
-extern template std::function<double(CpuNetwork<float>&, AnyRun<float>&)> configured_lyapunov(
+extern template std::function<double(AnyNetwork<float>&, AnyRun<float>&)> configured_lyapunov(
     const Config&, const Prepared<float>&, int);
-extern template std::function<double(CpuNetwork<double>&, AnyRun<double>&)> configured_lyapunov(
+extern template std::function<double(AnyNetwork<double>&, AnyRun<double>&)> configured_lyapunov(
     const Config&, const Prepared<double>&, int);
 
 }  // namespace ticopd

@@ -1,0 +1,59 @@
+#include "ticopd/network/any.hpp"
+
+#include "ticopd/network/clock.hpp"
+
+namespace ticopd {
+namespace {
+
+template <class T>
+std::vector<std::size_t> shard_sizes(const Objective<T>& objective) {
+  std::vector<std::size_t> sizes;
+  for (int i = 0; i < objective.agents(); ++i) sizes.push_back(objective.samples(i));
+  return sizes;
+}
+
+}  // namespace
+
+PhaseTimer::PhaseTimer(double& seconds) : seconds_(seconds), begin_(seconds_now()) {}
+PhaseTimer::~PhaseTimer() {
+  seconds_ += seconds_now() - begin_;
+}
+
+template <class T>
+AnyNetwork<T>::AnyNetwork(const Surroundings<T>& s)
+    : s_(s),
+      plan_(s.graph, s.transport.size(), s.transport.rank(), shard_sizes(s.objective)),
+      laplacian_(ticopd::laplacian(s.graph)),
+      w_minus_i_(minus_identity(mixing_matrix(s.graph, s.weights))),
+      w_neighbours_(without_diagonal(mixing_matrix(s.graph, s.weights))),
+      ledger_(plan_.rows()) {
+  if (s.objective.agents() != s.graph.agents())
+    throw ConfigError("graph.agents = " + std::to_string(s.graph.agents()) +
+                      ", but the objective has " + std::to_string(s.objective.agents()) +
+                      " agents");
+  const std::vector<double> w = diagonal(mixing_matrix(s.graph, s.weights));
+  for (std::size_t row = 0; row < plan_.rows(); ++row) {
+    self_weight_.push_back(static_cast<T>(w[static_cast<std::size_t>(plan_.agent(row))]));
+    degree_.push_back(static_cast<T>(s.graph.degree(plan_.agent(row))));
+    const auto links = static_cast<std::size_t>(s.graph.degree(plan_.agent(row)));
+    ledger_.agents[row].link_messages.resize(links);
+    ledger_.agents[row].link_bytes.resize(links);
+  }
+}
+
+template <class T>
+const Mixing& AnyNetwork<T>::to_centre() {
+  if (to_centre_.rows.empty()) to_centre_ = ticopd::to_centre(s_.graph);
+  return to_centre_;
+}
+
+template <class T>
+const Mixing& AnyNetwork<T>::from_centre() {
+  if (from_centre_.rows.empty()) from_centre_ = ticopd::from_centre(s_.graph);
+  return from_centre_;
+}
+
+template class AnyNetwork<float>;
+template class AnyNetwork<double>;
+
+}  // namespace ticopd
