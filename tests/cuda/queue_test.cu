@@ -1,0 +1,81 @@
+// Rounds that do the same are replayed as graphs, and nobody can tell by what they compute.
+#include <gtest/gtest.h>
+
+#include "cuda/device.hpp"
+#include "ticopd/cuda/queue.hpp"
+
+namespace ticopd::cuda {
+namespace {
+
+__global__ void append(std::uint32_t* list, std::uint32_t* length, std::uint32_t by, Round round) {
+  list[(*length)++] = round.number() + by;
+}
+
+struct List {
+  Buffer<std::uint32_t> list{4096}, length{1};
+  void add(Queue& queue, std::uint32_t by) {
+    queue.launch(append, Grid{.blocks = dim3(1), .threads = dim3(1)}, list.data(), length.data(),
+                 by, ThisRound{});
+  }
+  std::vector<std::uint32_t> read() {
+    std::vector<std::uint32_t> all = list.download();
+    all.resize(length.download()[0]);
+    return all;
+  }
+};
+
+TEST(Queue, ReplaysRoundsThatDoTheSame) {
+  TICOPD_NEEDS_DEVICE();
+  List list;
+  Queue queue;
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t round = 1; round <= 500; ++round) {
+    queue.begin_round(round);
+    list.add(queue, 1000);
+    list.add(queue, 2000);
+    expected.insert(expected.end(), {round + 1000, round + 2000});
+    if (round == 123 || round == 124) queue.finish();  // somebody looks
+  }
+  queue.finish();
+  EXPECT_EQ(list.read(), expected);
+  EXPECT_GE(queue.graphs(), 1u);
+  EXPECT_LE(queue.graphs(), 3u);
+}
+
+TEST(Queue, RunsRoundsThatDiffer) {
+  TICOPD_NEEDS_DEVICE();
+  List list;
+  Queue queue;
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t round = 1; round <= 700; ++round) {
+    queue.begin_round(round);
+    const std::uint32_t by = round < 200 ? 1000 * (round % 2) : round < 400 ? round : round % 7;
+    list.add(queue, by);
+    expected.push_back(round + by);
+    if (round % 11 == 0) {
+      list.add(queue, 5);
+      expected.push_back(round + 5);
+    }
+  }
+  queue.finish();
+  EXPECT_EQ(list.read(), expected);
+}
+
+TEST(Queue, LetsTheHostWorkInTheMiddleOfARound) {
+  TICOPD_NEEDS_DEVICE();
+  List list;
+  Queue queue;
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t round = 5; round <= 40; ++round) {  // as after a checkpoint
+    queue.begin_round(round);
+    list.add(queue, 100);
+    queue.host([&] { EXPECT_EQ(list.read().back(), round + 100); });
+    list.add(queue, 200);
+    expected.insert(expected.end(), {round + 100, round + 200});
+  }
+  queue.finish();
+  EXPECT_EQ(list.read(), expected);
+}
+
+}  // namespace
+}  // namespace ticopd::cuda

@@ -1,0 +1,134 @@
+#include "ticopd/cuda/queue.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd::cuda {
+namespace {
+
+// So many equal rounds are one graph: launching one costs the host, and the device a gap.
+constexpr std::size_t rounds_at_once = 16;
+// Graphs are kept for good. Where every round differs from all before it (a step size that falls),
+// they would only be memory: then kernels are launched one by one.
+constexpr std::size_t most_known = 256;
+
+__global__ void store_round(std::uint32_t* round, std::uint32_t value) {
+  *round = value;
+}
+__global__ void advance_round(std::uint32_t* round, std::uint32_t by) {
+  *round += by;
+}
+
+}  // namespace
+
+Queue::Queue() : round_(1) {
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
+  pending_.emplace_back();
+}
+
+Queue::~Queue() {
+  cudaStreamSynchronize(stream_);
+  for (auto& [key, graph] : known_)
+    if (graph.exec) cudaGraphExecDestroy(graph.exec);
+  cudaStreamDestroy(stream_);
+}
+
+void Queue::add(std::string key, Enqueue enqueue) {
+  pending_.back().items.push_back({std::move(key), std::move(enqueue)});
+}
+
+void Queue::host(std::function<void()> work) {
+  finish();
+  work();
+}
+
+void Queue::begin_round(std::uint32_t round) {
+  const bool next = round == pending_.back().round + 1;
+  if (!next || pending_.size() == rounds_at_once) flush();
+  if (pending_.back().items.empty() && pending_.size() == 1)
+    pending_.back().round = round;
+  else
+    pending_.push_back({.round = round, .items = {}, .key = {}});
+}
+
+void Queue::finish() {
+  flush();
+  check(cudaStreamSynchronize(stream_), "finish a round");
+}
+
+// What is pending runs: all of it as one graph if it is a full house, else round by round.
+void Queue::flush() {
+  const std::uint32_t last = pending_.back().round;
+  for (Recorded& round : pending_) {
+    round.key.clear();
+    for (const Item& item : round.items) {
+      round.key += item.key;
+      round.key += '|';
+    }
+  }
+  bool alike = pending_.size() == rounds_at_once;
+  for (const Recorded& round : pending_) alike = alike && round.key == pending_[0].key;
+  // Rounds that take turns (two fields that swap places) repeat in pairs.
+  bool pairs = pending_.size() == rounds_at_once;
+  for (std::size_t i = 2; i < pending_.size(); ++i)
+    pairs = pairs && pending_[i].key == pending_[i - 2].key;
+  if (alike || pairs)
+    run(0, pending_.size());
+  else
+    for (std::size_t i = 0; i < pending_.size(); ++i) run(i, 1);
+  pending_.clear();
+  pending_.push_back({.round = last, .items = {}, .key = {}});
+}
+
+Queue::Graph* Queue::graph_of(const std::string& key) {
+  const auto found = known_.find(key);
+  if (found != known_.end()) return &found->second;
+  if (known_.size() >= most_known) return nullptr;
+  return &known_[key];
+}
+
+void Queue::run(std::size_t first, std::size_t count) {
+  if (count == 1 && pending_[first].items.empty()) return;
+  set_round(pending_[first].round);
+  std::string key = std::to_string(count) + pending_[first].key;
+  if (count > 1) key += pending_[first + 1].key;
+  Graph* graph = graph_of(key);
+  if (!graph || ++graph->seen == 1) return enqueue(first, count);
+  if (!graph->exec) {
+    cudaGraph_t captured = nullptr;
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "capture a round");
+    try {
+      enqueue(first, count);
+    } catch (...) {
+      cudaStreamEndCapture(stream_, &captured);
+      if (captured) cudaGraphDestroy(captured);
+      throw;
+    }
+    check(cudaStreamEndCapture(stream_, &captured), "capture a round");
+    const cudaError_t made = cudaGraphInstantiate(&graph->exec, captured, 0);
+    cudaGraphDestroy(captured);
+    check(made, "make a graph of a round");
+    ++graphs_made_;
+    device_round_ -= static_cast<std::uint32_t>(count);  // captured, not run
+  }
+  check(cudaGraphLaunch(graph->exec, stream_), "launch a round");
+  device_round_ += static_cast<std::uint32_t>(count);
+}
+
+// The device counts rounds itself: a graph has no arguments. Its number is that of the round before
+// the next one.
+void Queue::set_round(std::uint32_t round) {
+  if (device_round_ + 1 == round) return;
+  device_round_ = round - 1;
+  store_round<<<1, 1, 0, stream_>>>(round_.data(), device_round_);
+  check(cudaGetLastError(), "launch");
+}
+
+void Queue::enqueue(std::size_t first, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    for (const Item& item : pending_[first + i].items)
+      item.enqueue({stream_, {round_.data(), static_cast<std::uint32_t>(i + 1)}});
+  advance_round<<<1, 1, 0, stream_>>>(round_.data(), static_cast<std::uint32_t>(count));
+  check(cudaGetLastError(), "launch");
+  device_round_ += static_cast<std::uint32_t>(count);
+}
+
+}  // namespace ticopd::cuda

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "ticopd/cuda/memory.hpp"
+
+namespace ticopd::cuda {
+
+// The number of the round, for kernels. What is recorded once runs in many rounds, so it is read
+// when the kernel runs and not when it is recorded.
+struct Round {
+  const std::uint32_t* base;
+  std::uint32_t offset;
+  __device__ std::uint32_t number() const { return *base + offset; }
+};
+
+// Stands for it among the arguments of a launch.
+struct ThisRound {};
+
+// Where and when something recorded is enqueued.
+struct Moment {
+  cudaStream_t stream;
+  Round round;
+};
+
+struct Grid {
+  dim3 blocks, threads;
+  std::size_t shared = 0;
+  // The kernel may be launched while the one before it ends: it calls wait_for_kernel_before()
+  // first of all.
+  bool early = false;
+};
+
+#ifdef __CUDACC__
+__device__ __forceinline__ void wait_for_kernel_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+// Blocks of the next kernel may come onto the device as soon as all of ours are there, and wait.
+// For kernels that leave room beside them: in large ones the waiting would be in the way.
+__device__ __forceinline__ void let_next_kernel_begin() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+#endif
+
+// What a round does on the device, recorded while the algorithm's step runs on the host. A round
+// that does just what an earlier one did (the same kernels with the same arguments) is replayed as
+// a CUDA graph, and many such rounds as one: so an algorithm's source knows nothing of graphs, and
+// may still do something else in some rounds.
+class Queue {
+ public:
+  using Enqueue = std::function<void(const Moment&)>;
+
+  Queue();
+  ~Queue();
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  // Two additions with equal keys must do the same.
+  void add(std::string key, Enqueue enqueue);
+
+  // Arguments are kept, and compared, as the bytes they consist of: no padding in them.
+  template <class... P, class... A>
+  void launch(void (*kernel)(P...), const Grid& grid, const A&... args);
+
+  // Something that the host does: all before it is done by then, and nothing after it has begun.
+  void host(std::function<void()> work);
+
+  void begin_round(std::uint32_t round);  // what is added from now on is of this round
+  void finish();                          // all is done when it returns
+  cudaStream_t stream() const { return stream_; }
+
+  std::uint64_t graphs() const { return graphs_made_; }  // for tests
+
+ private:
+  struct Item {
+    std::string key;
+    Enqueue enqueue;
+  };
+  struct Recorded {
+    std::uint32_t round = 0;
+    std::vector<Item> items;
+    std::string key;  // of all
+  };
+  struct Graph {
+    cudaGraphExec_t exec = nullptr;
+    std::uint32_t seen = 0;
+  };
+
+  void flush();
+  void run(std::size_t first, std::size_t count);
+  void enqueue(std::size_t first, std::size_t count);
+  void set_round(std::uint32_t round);
+  Graph* graph_of(const std::string& key);
+
+  cudaStream_t stream_ = nullptr;
+  Buffer<std::uint32_t> round_;     // the device's: the number of the round before the next
+  std::uint32_t device_round_ = 0;  // what it will be when all enqueued is done
+  std::vector<Recorded> pending_;
+  std::unordered_map<std::string, Graph> known_;
+  std::uint64_t graphs_made_ = 0;
+};
+
+namespace detail {
+
+template <class A>
+auto with_round(const A& arg, const Moment&) {
+  return arg;
+}
+inline Round with_round(const ThisRound&, const Moment& moment) {
+  return moment.round;
+}
+
+template <class A>
+void append_bytes(std::string& key, const A& arg) {
+  if constexpr (!std::is_empty_v<A>) {
+    static_assert(std::is_trivially_copyable_v<A>);
+    key.append(reinterpret_cast<const char*>(&arg), sizeof arg);
+  }
+}
+
+}  // namespace detail
+
+template <class... P, class... A>
+void Queue::launch(void (*kernel)(P...), const Grid& grid, const A&... args) {
+  std::string key;
+  detail::append_bytes(key, reinterpret_cast<std::uintptr_t>(kernel));
+  for (const dim3& d : {grid.blocks, grid.threads}) {
+    detail::append_bytes(key, d.x);
+    detail::append_bytes(key, d.y);
+    detail::append_bytes(key, d.z);
+  }
+  detail::append_bytes(key, grid.shared);
+  (detail::append_bytes(key, args), ...);
+  add(std::move(key), [kernel, grid, args...](const Moment& moment) {
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = grid.blocks;
+    config.blockDim = grid.threads;
+    config.dynamicSmemBytes = grid.shared;
+    config.stream = moment.stream;
+    config.attrs = &early;
+    config.numAttrs = grid.early ? 1 : 0;
+    check(cudaLaunchKernelEx(&config, kernel, P(detail::with_round(args, moment))...), "launch");
+  });
+}
+
+}  // namespace ticopd::cuda

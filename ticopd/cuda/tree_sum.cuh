@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ticopd/cuda/codec.hpp"
+
+namespace ticopd::cuda {
+
+inline constexpr unsigned row_sum_threads = 1024;
+
+// sum of term(k) for k in [0, count) in the frozen tree of network/sum.hpp, by one block of
+// row_sum_threads; thread 0 gets it. Sixteen threads add up one block of 128 coordinates.
+template <class Term>
+__device__ double row_sum(std::size_t count, Term term) {
+  constexpr unsigned groups = row_sum_threads / 16;
+  __shared__ double sums[groups];
+  const unsigned lane = threadIdx.x % 16, group = threadIdx.x / 16;
+  double total = 0;  // of threads 0 ... 15: the lanes of blocks
+  const std::size_t blocks = (count + 127) / 128;
+  for (std::size_t first = 0; first < blocks; first += groups) {
+    const std::size_t begin = (first + group) * 128;
+    double sum = 0;
+    for (int i = 0; i < 8; ++i) {
+      const std::size_t k = begin + 16 * i + lane;
+      if (k < count) sum += term(k);
+    }
+    for (int half = 8; half > 0; half /= 2) sum += __shfl_down_sync(~0u, sum, half, 16);
+    if (lane == 0) sums[group] = sum;
+    __syncthreads();
+    if (threadIdx.x < 16)
+      for (unsigned b = threadIdx.x; b < groups && first + b < blocks; b += 16) total += sums[b];
+    __syncthreads();
+  }
+  if (threadIdx.x < 32)
+    for (int half = 8; half > 0; half /= 2) total += __shfl_down_sync(~0u, total, half, 16);
+  return total;
+}
+
+// The first one that is reported stays.
+__device__ inline void report(Trouble* trouble, const Message& message, std::uint32_t round) {
+  if (atomicCAS(&trouble->any, 0u, 1u) != 0u) return;
+  trouble->agent = message.agent;
+  trouble->round = round;
+  trouble->channel = message.channel % 64;
+}
+
+}  // namespace ticopd::cuda
