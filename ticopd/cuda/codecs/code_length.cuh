@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ticopd/codecs/frequencies.hpp"
+
+namespace ticopd::cuda {
+
+// The length of an entropy-coded message from the counts of its tokens: level_bytes of
+// ticopd/codecs/frequencies.cpp by one block, a thread for each token. Integers, hence the same.
+
+struct Sum {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct Most {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a > b ? a : b;
+  }
+};
+
+// Of one value of each thread of the block; all get the result.
+template <class Combine>
+__device__ std::uint64_t over_block(std::uint64_t value, Combine combine) {
+  __shared__ std::uint64_t warps[32];
+#pragma unroll
+  for (int half = 16; half > 0; half /= 2)
+    value = combine(value, __shfl_xor_sync(~0u, value, half));
+  __syncthreads();  // nobody reads those of the last call any more
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = warps[0];
+  for (unsigned w = 1; w < blockDim.x / 32; ++w) value = combine(value, warps[w]);
+  return value;
+}
+
+__device__ __forceinline__ std::uint32_t exponent_of(std::uint32_t v) {
+  return 31 - __clz(v);
+}
+
+__device__ __forceinline__ std::uint32_t gamma_bits(std::uint32_t v) {
+  return 2 * exponent_of(v) + 1;
+}
+
+__device__ inline std::uint64_t cost_of(std::uint32_t frequency) {
+  constexpr unsigned cost_bits = 20;
+  const std::uint32_t others = frequency_sum - frequency;
+  if (others == 0) return 0;
+  const std::uint32_t e = exponent_of(frequency);
+  std::uint32_t log = e;
+  std::uint64_t y = std::uint64_t{frequency} << (31 - e);
+  for (unsigned i = 0; i < cost_bits; ++i) {
+    y = y * y >> 31;
+    const auto carry = static_cast<std::uint32_t>(y >> 32);
+    y >>= carry;
+    log = log << 1 | carry;
+  }
+  return (std::uint64_t{frequency_bits} << cost_bits) - log + (others * 185 >> 10) + 1;
+}
+
+// Which tokens occur, a bit for each.
+struct UsedTokens {
+  std::uint32_t words[most_tokens / 32];
+
+  __device__ int before(std::uint32_t t) const {  // -1: none
+    std::uint32_t left = words[t / 32] & ((1u << t % 32) - 1);
+    for (int w = static_cast<int>(t / 32);; left = words[w]) {
+      if (left != 0) return 32 * w + static_cast<int>(exponent_of(left));
+      if (--w < 0) return -1;
+    }
+  }
+  __device__ bool any_after(std::uint32_t t) const {
+    std::uint32_t left = words[t / 32] & ~((2u << t % 32) - 1);
+    for (std::uint32_t w = t / 32 + 1; w < most_tokens / 32; ++w) left |= words[w];
+    return left != 0;
+  }
+};
+
+// `counts` has most_tokens places, in shared memory, with n coordinates in all. Whole warps of at
+// least one block come here; all threads get the length.
+__device__ inline std::uint64_t level_bytes_of(const std::uint32_t* counts, std::uint32_t n,
+                                               std::uint32_t most) {
+  __shared__ UsedTokens used;
+  __shared__ std::uint32_t frequencies[most_tokens];
+  const std::uint64_t planes =
+      1 + plane_bytes(n, most == 0 ? 0 : exponent_of(most) + 1) + plane_bytes(n, 1);
+  if (n == 0) return planes;
+  std::uint64_t tokens = 0, first_of_most = 0;
+  for (std::uint32_t t = threadIdx.x; t < most_tokens; t += blockDim.x) {
+    const std::uint32_t word = __ballot_sync(~0u, counts[t] != 0);
+    if (t % 32 == 0) used.words[t / 32] = word;
+    tokens += counts[t] != 0;
+    first_of_most = Most()(first_of_most, std::uint64_t{counts[t]} << 9 | (511 - t));
+  }
+  tokens = over_block(tokens, Sum());
+  first_of_most = over_block(first_of_most, Most());
+  std::uint64_t given = 0;
+  for (std::uint32_t t = threadIdx.x; t < most_tokens; t += blockDim.x) {
+    const std::uint64_t share = frequency_sum - tokens;
+    const auto f = counts[t] == 0 ? 0u : static_cast<std::uint32_t>(1 + counts[t] * share / n);
+    frequencies[t] = f;
+    given += f;
+  }
+  given = over_block(given, Sum());
+  if (threadIdx.x == 0)
+    frequencies[511 - (first_of_most & 511)] += frequency_sum - static_cast<std::uint32_t>(given);
+  __syncthreads();
+  std::uint64_t table = 0, cost = 0, raw = 0;
+  for (std::uint32_t t = threadIdx.x; t < most_tokens; t += blockDim.x) {
+    if (counts[t] == 0) continue;
+    const int before = used.before(t);
+    table += gamma_bits(static_cast<std::uint32_t>(static_cast<int>(t) - before));
+    const std::uint32_t f = frequencies[t], e = exponent_of(f);
+    if (used.any_after(t)) {
+      const std::uint32_t last = before < 0 ? frequency_bits - 1 : exponent_of(frequencies[before]);
+      table += gamma_bits(e >= last ? 2 * (e - last) + 1 : 2 * (last - e)) + e;
+    }
+    cost += counts[t] * cost_of(f);
+    if (t > 0) raw += std::uint64_t{counts[t]} * (1 + (t < 256 ? 0 : 5 + (t - 256) / 8));
+  }
+  table = over_block(table, Sum()) + gamma_bits(static_cast<std::uint32_t>(tokens));
+  cost = over_block(cost, Sum());
+  raw = over_block(raw, Sum());
+  const std::uint64_t states = tokens == 1 ? 0 : 8 + (cost >> 23);
+  const std::uint64_t coded = 1 + (table + 7) / 8 + states + (raw + 7) / 8;
+  return coded < planes ? coded : planes;
+}
+
+}  // namespace ticopd::cuda

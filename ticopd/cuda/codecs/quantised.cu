@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "ticopd/codecs/buckets.hpp"
+#include "ticopd/codecs/infinity.hpp"
+#include "ticopd/codecs/qsgd.hpp"
+#include "ticopd/cuda/codecs/measure.cuh"
+#include "ticopd/cuda/codecs/quantised.hpp"
+#include "ticopd/cuda/codecs/symbols.cuh"
+
+namespace ticopd::cuda {
+namespace {
+
+template <class Q>
+class Quantised final : public RowQuantiser {
+ public:
+  Quantised(const CodecOptions& options, const Q& how, std::size_t length, std::size_t messages,
+            std::vector<double> points = {})
+      : how_(how),
+        bucket_(static_cast<std::uint32_t>(uses_buckets && options.bucket <= length ? options.bucket
+                                                                                    : 0)),
+        coding_(options.coding),
+        planes_(options.coding == Coding::fixed && !std::is_same_v<Q, Points>),
+        length_(length),
+        gauges_stride_(Buckets(length, bucket_).count),
+        parts_stride_(most_parts(length, bucket_)),
+        payload_stride_((most_bytes() + 15) / 16 * 16),
+        gauges_(messages * gauges_stride_),
+        parts_(messages * parts_stride_),
+        payload_(messages * payload_stride_),
+        histograms_(planes_ ? 0 : messages * most_tokens),
+        points_(points) {
+    if constexpr (std::is_same_v<Q, Points>) how_.points = points_.data();
+  }
+
+  bool wants_squares() const override { return takes_squares && bucket_ == 0; }
+
+  void record(Queue& queue, const Exchange& e, const Input& from, MessageState* states,
+              const Tally& tally) override {
+    if constexpr (takes_squares)
+      if (e.squares != nullptr && from.kept == nullptr && bucket_ == 0 && !is_noisy(e))
+        return record_symbols<Sink::apply, true>(queue, e, from, states, tally);
+    record_measure<Q>(queue, e, from,
+                      {.how = how_,
+                       .states = states,
+                       .gauges = gauges_.data(),
+                       .parts = parts_.data(),
+                       .payload = payload_.data(),
+                       .gauges_stride = gauges_stride_,
+                       .parts_stride = parts_stride_,
+                       .payload_stride = payload_stride_,
+                       .bucket = bucket_,
+                       .tiles = 0},
+                      length_);
+    if (from.kept != nullptr)
+      record_symbols<Sink::keep>(queue, e, from, states, tally);
+    else if (is_noisy(e))
+      record_symbols<Sink::apply_with_noise>(queue, e, from, states, tally);
+    else
+      record_symbols<Sink::apply>(queue, e, from, states, tally);
+  }
+
+  Bytes payload(std::size_t message, std::size_t length) const override {
+    if (!planes_) return {};
+    return download(payload_.data() + message * payload_stride_, layout(length).bytes);
+  }
+
+ private:
+  static constexpr bool uses_buckets = Q::has_norms;
+  static constexpr bool takes_squares = std::is_same_v<Q, Rounding<Squares>>;
+
+  PlaneLayout layout(std::size_t length) const {
+    return {static_cast<std::uint32_t>(length), bucket_, how_.bits, Q::has_norms, Q::has_signs};
+  }
+  // Without planes only the norms are written.
+  std::size_t most_bytes() const {
+    return planes_ ? layout(length_).bytes : 4 * layout(length_).norms;
+  }
+
+  template <Sink sink, bool squared = false>
+  void record_symbols(Queue& queue, const Exchange& e, const Input& from, MessageState* states,
+                      const Tally& tally) {
+    const std::uint32_t tiles = tiles_of(length_, block_coordinates);
+    const Symbols<Q> to{.how = how_,
+                        .tally = tally,
+                        .states = states,
+                        .gauges = gauges_.data(),
+                        .gauges_stride = gauges_stride_,
+                        .bucket = bucket_,
+                        .tiles = tiles};
+    const Grid grid = grid_of(tiles, e);
+    if (planes_)
+      queue.launch(write_planes<Q, sink, squared>, grid, ThisRound{}, e, from, to, payload_.data(),
+                   payload_stride_);
+    else if constexpr (Q::has_levels)
+      queue.launch(count_symbols<Q, sink, squared>, grid, ThisRound{}, e, from, to, states,
+                   histograms_.data(), static_cast<std::uint32_t>(coding_), payload_.data(),
+                   payload_stride_);
+  }
+
+  Q how_;
+  std::uint32_t bucket_;  // 0: one for the row
+  Coding coding_;
+  bool planes_;
+  std::size_t length_;
+  std::uint64_t gauges_stride_, parts_stride_, payload_stride_;
+  Buffer<typename Q::Gauge> gauges_;
+  Buffer<typename Q::Reduce::Value> parts_;
+  Buffer<std::uint8_t> payload_;
+  Buffer<std::uint32_t> histograms_;
+  Buffer<double> points_;
+};
+
+using Made = std::unique_ptr<RowQuantiser>;
+
+template <class Reduce, class Norm>
+Made make_rounding(const CodecOptions& options, std::size_t length, std::size_t messages) {
+  const std::uint32_t s = Norm::top_level(static_cast<unsigned>(options.bits));
+  Rounding<Reduce> how{};
+  how.top = static_cast<float>(s);
+  how.bits = static_cast<std::uint32_t>(options.bits);
+  how.most = s;
+  how.scaled = options.scaled && Norm::can_scale;
+  const Buckets row(length, options.bucket);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::size_t n = row.length_of(i == 0 ? 0 : row.count - 1);
+    how.lengths[i] = static_cast<std::uint32_t>(n);
+    how.taus[i] =
+        static_cast<float>(1.0 + Norm::omega(static_cast<double>(n), static_cast<double>(s)));
+  }
+  return std::make_unique<Quantised<Rounding<Reduce>>>(options, how, length, messages);
+}
+
+template <class Q>
+Made make_simple(const CodecOptions& options, std::size_t length, std::size_t messages) {
+  return std::make_unique<Quantised<Q>>(options, Q{}, length, messages);
+}
+
+Made make_cells(const CodecOptions& options, std::size_t length, std::size_t messages) {
+  const auto bits = static_cast<std::uint32_t>(options.bits);
+  const Cells how{.r0 = options.r0, .kappa = options.kappa, .bits = bits, .most = 1u << (bits - 1)};
+  return std::make_unique<Quantised<Cells>>(options, how, length, messages);
+}
+
+// The points by the recurrence of ticopd/codecs/adaptive.cpp.
+Made make_points(const CodecOptions& options, std::size_t length, std::size_t messages) {
+  const double slope = 2 * (options.omega + std::sqrt(1 + options.omega * options.omega));
+  const double r = 1 + options.omega * slope;
+  std::vector<double> points{0};
+  while (points.size() <= 0xffff) {
+    const double next = r * points.back() + options.step * slope;
+    if (!(next <= 0x1p127)) break;
+    points.push_back(next);
+  }
+  const Points how{.points = nullptr,
+                   .last = points.back(),
+                   .bits = 0,
+                   .most = static_cast<std::uint32_t>(points.size() - 1)};
+  return std::make_unique<Quantised<Points>>(options, how, length, messages, std::move(points));
+}
+
+struct Entry {
+  std::string_view kind;
+  Made (*make)(const CodecOptions&, std::size_t, std::size_t);
+  bool codes;  // has other codings than fixed
+};
+
+constexpr Entry table[] = {
+    {"qsgd", make_rounding<Squares, EuclideanNorm>, true},
+    {"infinity", make_rounding<Largest, LargestMagnitude>, true},
+    {"sign", make_simple<ScaledSigns<Magnitudes>>, false},
+    {"norm_sign", make_simple<ScaledSigns<Largest>>, false},
+    {"natural", make_simple<Powers>, true},
+    {"grid", make_cells, true},
+    {"adaptive", make_points, true},
+};
+
+}  // namespace
+
+Made make_row_quantiser(const CodecOptions& options, std::size_t length, std::size_t messages) {
+  for (const Entry& e : table) {
+    if (e.kind != options.kind) continue;
+    CodecOptions now = options;
+    if (!e.codes) now.coding = Coding::fixed;
+    if (now.coding == Coding::elias) return nullptr;
+    return e.make(now, length, messages);
+  }
+  return nullptr;
+}
+
+Bytes download(const void* from, std::size_t bytes) {
+  Bytes to(bytes);
+  if (bytes > 0) copy(to.data(), from, bytes);
+  return to;
+}
+
+}  // namespace ticopd::cuda

@@ -1,0 +1,185 @@
+#include "ticopd/codecs/subset_size.hpp"
+#include "ticopd/cuda/codecs/code_length.cuh"
+#include "ticopd/cuda/codecs/codecs.hpp"
+#include "ticopd/cuda/codecs/measure.cuh"
+
+namespace ticopd::cuda {
+namespace {
+
+// ticopd::Permutation (network/permutation.hpp) on the device.
+class DevicePermutation {
+ public:
+  __device__ DevicePermutation(std::uint32_t n, uint4 keys) {
+    n_ = n;
+    half_ = static_cast<int>(exponent_of(n > 1 ? n - 1 : 1u)) / 2 + 1;  // of bits, rounded up
+    mask_ = (1ull << half_) - 1;
+    keys_[0] = keys.x, keys_[1] = keys.y, keys_[2] = keys.z, keys_[3] = keys.w;
+  }
+
+  __device__ std::uint32_t operator()(std::uint64_t i) const {
+    do {
+      std::uint64_t left = i >> half_, right = i & mask_;
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        const std::uint64_t next = left ^ mix(right, keys_[r]);
+        left = right;
+        right = next;
+      }
+      i = left << half_ | right;
+    } while (i >= n_);
+    return static_cast<std::uint32_t>(i);
+  }
+
+  __device__ std::uint32_t inverse(std::uint64_t j) const {
+    do {
+      std::uint64_t left = j >> half_, right = j & mask_;
+#pragma unroll
+      for (int r = 3; r >= 0; --r) {
+        const std::uint64_t last = right ^ mix(left, keys_[r]);
+        right = left;
+        left = last;
+      }
+      j = left << half_ | right;
+    } while (j >= n_);
+    return static_cast<std::uint32_t>(j);
+  }
+
+ private:
+  __device__ std::uint64_t mix(std::uint64_t half, std::uint32_t key) const {
+    std::uint64_t z = (half ^ key) * 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93ull;
+    return z >> 32 & mask_;
+  }
+
+  std::uint32_t n_;
+  int half_;
+  std::uint64_t mask_;
+  std::uint32_t keys_[4];
+};
+
+struct Subset {
+  MessageState* states;
+  float* values;  // by message, in the order of the permutation
+  std::uint64_t stride;
+  double paper_bits;
+  std::uint32_t k;
+  std::uint32_t tiles;
+  float scale;                  // of what is decoded
+  std::uint32_t values_follow;  // another codec sends them, and counts the message
+};
+
+__global__ void __launch_bounds__(block_threads) take_subset(Round round, Exchange e, Subset to) {
+  wait_for_kernel_before();
+  const Tile tile(to.tiles);
+  const std::uint32_t m = tile.message, i = tile.index * block_threads + threadIdx.x;
+  if (to.states[m].verdict != travels || i >= to.k) return;
+  const Message message = e.messages[m];
+  const DevicePermutation subset(static_cast<std::uint32_t>(e.d),
+                                 DeviceNoise(e, message, round.number()).block(0, stream_subset));
+  to.values[m * to.stride + i] = InputRow(e, Input{}, message, m).at(subset(i));
+  if (i == 0 && to.values_follow == 0) count_message(e, m, 4 * std::uint64_t{to.k}, to.paper_bits);
+}
+
+// What is multiplied by d / k may leave the numbers: the message is then refused. One block each.
+__global__ void __launch_bounds__(block_threads) check_scaled(Round round, Exchange e, Subset to) {
+  wait_for_kernel_before();
+  const std::uint32_t m = blockIdx.x;
+  if (to.states[m].verdict != travels) return;
+  bool bad = false;
+  for (std::uint32_t i = threadIdx.x; i < to.k; i += block_threads)
+    bad = bad || !(fabsf(__fmul_rn(to.values[m * to.stride + i], to.scale)) <= FLT_MAX);
+  if (__syncthreads_or(bad) == 0 || threadIdx.x != 0) return;
+  to.states[m].bad = 1;
+  settle(e, m, to.states[m], false, round.number());
+}
+
+template <bool noisy>
+__global__ void __launch_bounds__(block_threads) give_subset(Round round, Exchange e, Subset to) {
+  wait_for_kernel_before();
+  const Tile tile(to.tiles);
+  const std::uint32_t m = tile.message, verdict = to.states[m].verdict;
+  const Message message = e.messages[m];
+  const DeviceNoise name(e, message, round.number());
+  const auto d = static_cast<std::uint32_t>(e.d);
+  const std::uint32_t k = 4 * (tile.index * block_threads + threadIdx.x);
+  const std::uint32_t count = count_of_four(k, d);
+  float q[4], h[4];
+  load_four(e.h.row(message.slot), k, count, h);
+  if (verdict == stays) stay_four(e, message, k, count, h);
+  if (verdict != travels) return;
+  const DevicePermutation subset(d, name.block(0, stream_subset));
+#pragma unroll
+  for (std::uint32_t j = 0; j < 4; ++j) {
+    const std::uint32_t i = j < count ? subset.inverse(k + j) : d;
+    const float value = i < to.k ? to.values[m * to.stride + i] : 0.0f;
+    q[j] = i < to.k && to.scale != 1.0f ? __fmul_rn(value, to.scale) : value;
+  }
+  apply_four<noisy>(e, message, name, k, count, q, h);
+}
+
+class RandK final : public DeviceCodec {
+ public:
+  RandK(const CodecOptions& options, std::size_t d, std::size_t k, std::size_t messages,
+        std::unique_ptr<RowQuantiser> inner)
+      : d_(d),
+        k_(k),
+        inner_(std::move(inner)),
+        unbiased_(options.unbiased),
+        stride_(padded(k)),
+        states_(messages),
+        finite_(d, messages),
+        values_(messages * stride_) {
+    tally_.all = make_codec<float>(options)->paper_bits(d);
+  }
+
+  void exchange(Queue& queue, const Exchange& e) override {
+    finite_.record(queue, e, states_.data());
+    Subset to{.states = states_.data(),
+              .values = values_.data(),
+              .stride = stride_,
+              .paper_bits = tally_.all,
+              .k = static_cast<std::uint32_t>(k_),
+              .tiles = tiles_of(k_, block_threads),
+              .scale = unbiased_ ? static_cast<float>(d_) / static_cast<float>(k_) : 1.0f,
+              .values_follow = inner_ ? 1u : 0u};
+    queue.launch(take_subset, grid_of(to.tiles, e), ThisRound{}, e, to);
+    if (inner_)
+      inner_->record(queue, e, {.kept = values_.data(), .stride = stride_, .length = k_},
+                     states_.data(), tally_);
+    if (unbiased_) queue.launch(check_scaled, grid_of(1, e), ThisRound{}, e, to);
+    to.tiles = tiles_of(d_, block_coordinates);
+    queue.launch(is_noisy(e) ? give_subset<true> : give_subset<false>, grid_of(to.tiles, e),
+                 ThisRound{}, e, to);
+  }
+
+  Bytes payload(std::size_t message) const override {
+    return inner_ ? inner_->payload(message, k_)
+                  : download(values_.data() + message * stride_, k_ * sizeof(float));
+  }
+
+ private:
+  std::size_t d_, k_;
+  std::unique_ptr<RowQuantiser> inner_;  // null: values travel as they are
+  bool unbiased_;
+  std::uint64_t stride_;
+  Buffer<MessageState> states_;
+  FiniteRows finite_;
+  Buffer<float> values_;
+  Tally tally_;
+};
+
+}  // namespace
+
+MadeCodec make_rand_k(const CodecOptions& options, std::size_t d, std::size_t messages) {
+  const std::size_t k = SubsetSize(options).of(d);
+  std::unique_ptr<RowQuantiser> inner;
+  if (!options.then.empty()) {
+    CodecOptions of_values = options;
+    of_values.kind = options.then;
+    inner = make_row_quantiser(of_values, k, messages);
+    if (!inner) return nullptr;
+  }
+  return std::make_unique<RandK>(options, d, k, messages, std::move(inner));
+}
+
+}  // namespace ticopd::cuda

@@ -1,0 +1,255 @@
+#pragma once
+
+#include <type_traits>
+
+#include "ticopd/cuda/codecs/apply.cuh"
+#include "ticopd/cuda/codecs/code_length.cuh"
+#include "ticopd/cuda/codecs/measure.cuh"
+#include "ticopd/cuda/codecs/pack.cuh"
+#include "ticopd/cuda/codecs/quantisers.cuh"
+
+namespace ticopd::cuda {
+
+// The second sweep over a row: coordinates become symbols, those bytes or a histogram, and what
+// they decode to is applied, or kept for an outer codec.
+enum class Sink { apply, apply_with_noise, keep };
+
+template <class Q>
+struct Symbols {
+  Q how;
+  Tally tally;
+  const MessageState* states;
+  const typename Q::Gauge* gauges;
+  std::uint64_t gauges_stride;
+  std::uint32_t bucket, tiles;
+};
+
+// What one thread has: four coordinates of message m, and their symbols.
+template <class Q, Sink sink>
+struct FourSymbols {
+  Message message;
+  DeviceNoise name;
+  std::uint32_t n, k, count;
+  float v[4], h[4];
+  Symbol symbols[4];
+
+  __device__ FourSymbols(const Round& round, const Exchange& e, const Input& from, const Tile& tile)
+      : message(e.messages[tile.message]),
+        name(e, message, round.number()),
+        n(from.length_of(tile.message)),
+        k(4 * (tile.index * block_threads + threadIdx.x)),
+        count(count_of_four(k, n)) {
+    InputRow(e, from, message, tile.message).load(k, count, v, h);
+  }
+
+  __device__ void stay(const Exchange& e) const {
+    if constexpr (sink != Sink::keep) stay_four(e, message, k, count, h);
+  }
+
+  // Makes the symbols and applies them. `zeros_have_signs`: as a plane of signs tells them.
+  template <bool zeros_have_signs>
+  __device__ void move(const Exchange& e, const Input& from, const Symbols<Q>& to,
+                       std::uint32_t m) {
+    const uint4 words = Q::has_noise ? name.block(k / 4) : uint4{};
+    const std::uint32_t draws[4] = {words.x, words.y, words.z, words.w};
+    // The bucket of the last coordinate is a bucket that there is.
+    std::uint32_t b = to.bucket == 0 ? 0 : (count == 0 ? n - 1 : k) / to.bucket;
+    std::uint32_t next = to.bucket == 0 ? ~0u : (b + 1) * to.bucket;
+    const typename Q::Gauge* gauges = to.gauges + m * to.gauges_stride;
+    typename Q::Gauge gauge = gauges[b];
+    float q[4];
+#pragma unroll
+    for (std::uint32_t j = 0; j < 4; ++j) {
+      if (j < count && k + j == next) {
+        gauge = gauges[++b];
+        next += to.bucket;
+      }
+      symbols[j] = to.how.symbol(v[j], draws[j], gauge);
+      if (!zeros_have_signs && symbols[j].level == 0) symbols[j].negative = false;
+      q[j] = to.how.value(symbols[j], gauge);
+    }
+    if constexpr (std::is_same_v<Q, Cells>) count_outside(e, to, gauge);
+    if constexpr (sink == Sink::keep)
+      store_four(from.kept + m * from.stride, k, count, q);
+    else
+      apply_four<sink == Sink::apply_with_noise>(e, message, name, k, count, q, h);
+  }
+
+ private:
+  __device__ void count_outside(const Exchange& e, const Symbols<Q>& to,
+                                const typename Q::Gauge& gauge) const {
+    unsigned outside = 0;
+#pragma unroll
+    for (std::uint32_t j = 0; j < 4; ++j) outside += j < count && to.how.outside(v[j], gauge);
+    if (outside > 0)
+      atomicAdd(&e.counters[message.slot].saturated, static_cast<unsigned long long>(outside));
+  }
+};
+
+// Where the squares of a row were left by whoever wrote it (Exchange::squares), every block of the
+// second sweep makes the gauge of the row's one bucket by itself: that takes a microsecond, a first
+// sweep four. The first block of a message also does what the first sweep would have done.
+template <class Q>
+struct OwnGauge {
+  typename Q::Gauge gauge;
+  std::uint32_t verdict;
+};
+
+template <class Q>
+__device__ void make_gauge(const Round& round, const Exchange& e, const Tile& tile, std::uint32_t n,
+                           Symbols<Q>& to, OwnGauge<Q>& own, std::uint8_t* payload) {
+  constexpr std::uint32_t stage_size = 1024;
+  __shared__ double stage[stage_size];
+  const std::uint32_t m = tile.message, blocks = (n + sum_block - 1) / sum_block;
+  const double* parts = e.squares + e.messages[m].row * e.squares_stride;
+  for (std::uint32_t i = threadIdx.x; i < min(blocks, stage_size); i += block_threads)
+    stage[i] = parts[i];
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    const double sum =
+        measure_parts<Squares>(blocks <= stage_size ? stage : parts, blocks, threadIdx.x % 16);
+    if (threadIdx.x == 0) {
+      const double measured = to.how.measure(sum, n);
+      const bool bad = !(measured <= to.how.limit());  // a NaN as well
+      own.verdict = is_skipped(e, m) ? stays : bad ? refused : travels;
+      if (!bad) own.gauge = to.how.gauge(measured, n, round.number());
+      if (tile.index == 0 && own.verdict == refused)
+        report(e.trouble, e.messages[m], round.number());
+      if (tile.index == 0 && own.verdict == stays) count_message(e, m, 0, 0.0);
+      if (tile.index == 0 && own.verdict == travels)
+        *reinterpret_cast<float*>(payload) = own.gauge.norm;
+    }
+  }
+  __syncthreads();
+  to.gauges = &own.gauge;
+  to.gauges_stride = 0;
+}
+
+// Bytes of a fixed length: planes of levels and of signs behind the norms, which are there already.
+template <class Q, Sink sink, bool squared = false>
+__global__ void __launch_bounds__(block_threads, squared ? 6 : 1)
+    write_planes(Round round, Exchange e, Input from, Symbols<Q> to, std::uint8_t* payload,
+                 std::uint64_t payload_stride) {
+  let_next_kernel_begin();
+  wait_for_kernel_before();
+  const Tile tile(to.tiles);
+  const std::uint32_t m = tile.message;
+  FourSymbols<Q, sink> four(round, e, from, tile);
+  std::uint32_t verdict;
+  if constexpr (squared) {
+    __shared__ OwnGauge<Q> own;
+    make_gauge(round, e, tile, four.n, to, own, payload + m * payload_stride);
+    verdict = own.verdict;
+  } else {
+    verdict = to.states[m].verdict;
+  }
+  if (verdict == stays) four.stay(e);
+  if (verdict != travels) return;
+  const PlaneLayout layout(four.n, to.bucket, to.how.bits, Q::has_norms, Q::has_signs);
+  if (four.k == 0)
+    count_message(e, m, layout.bytes + to.tally.other_bytes(m),
+                  to.tally.paper_bits(four.n, layout.norms));
+  const std::uint32_t first = four.k - 4 * (threadIdx.x % 32);  // of the warp
+  if (first >= four.n) return;
+  four.template move<true>(e, from, to, m);
+  payload += m * payload_stride;
+  std::uint64_t fields = 0;
+  std::uint32_t signs = 0;
+#pragma unroll
+  for (std::uint32_t j = 0; j < 4; ++j)
+    if (j < four.count) {
+      const std::uint64_t field = to.how.field(four.symbols[j]);
+      if constexpr (Q::has_levels) fields |= field << (j * to.how.bits);
+      signs |= (four.symbols[j].negative ? 1u : 0u) << j;
+    }
+  if constexpr (Q::has_levels) {
+    const std::uint64_t at = first / 8 * std::uint64_t{to.how.bits};
+    store_fields(fields, to.how.bits, payload + layout.levels_at + at,
+                 layout.signs_at - layout.levels_at - at);
+  }
+  if constexpr (Q::has_signs)
+    store_signs(signs, payload + layout.signs_at + first / 8,
+                layout.bytes - layout.signs_at - first / 8);
+}
+
+// What the last block of a message makes of its histogram.
+template <class Q>
+__device__ void count_coded(const Exchange& e, const Symbols<Q>& to, std::uint32_t m,
+                            std::uint32_t n, std::uint32_t coding, std::uint32_t* counts) {
+  std::uint32_t most = to.how.most;
+  if constexpr (std::is_same_v<Q, Powers>) {  // levels are counted from the largest exponent
+    std::uint64_t largest = 0;
+    for (std::uint32_t t = threadIdx.x; t < most_tokens; t += blockDim.x)
+      if (counts[t] != 0) largest = Most()(largest, std::uint64_t{t});
+    largest = over_block(largest, Most());
+    const std::uint32_t t = threadIdx.x;  // of block_threads = 256
+    const std::uint32_t turned = t >= 1 && t <= largest ? counts[1 + largest - t] : 0;
+    __syncthreads();
+    if (t > 0) counts[t] = turned;
+    __syncthreads();
+    most = max(1u, static_cast<std::uint32_t>(largest));
+  }
+  double paper_bits = to.tally.paper_bits(n, PlaneLayout(n, to.bucket, 1, true, true).norms);
+  std::uint64_t bytes = to.tally.other_bytes(m);
+  if constexpr (std::is_same_v<Q, Points>) {
+    std::uint64_t digits = 0;
+    for (std::uint32_t t = threadIdx.x; t < most_tokens; t += blockDim.x) {
+      const std::uint32_t width = t == 0 ? 0 : t < 256 ? exponent_of(t) + 1 : 9 + (t - 256) / 8;
+      digits += std::uint64_t{counts[t]} * (width + 1);
+    }
+    digits = over_block(digits, Sum());
+    paper_bits = __dmul_rn(to.tally.all, static_cast<double>(digits));
+    bytes += coding == static_cast<std::uint32_t>(Coding::fixed) ? (digits + 4) / 5
+                                                                 : level_bytes_of(counts, n, most);
+  } else {
+    if constexpr (Q::has_norms) bytes += 4 * PlaneLayout(n, to.bucket, 1, true, true).norms;
+    if constexpr (std::is_same_v<Q, Powers>) bytes += 1;
+    bytes += level_bytes_of(counts, n, most);
+  }
+  if (threadIdx.x == 0) count_message(e, m, bytes, paper_bits);
+}
+
+// Codes whose length follows from a histogram of tokens: no bytes are made.
+template <class Q, Sink sink, bool squared = false>
+__global__ void __launch_bounds__(block_threads)
+    count_symbols(Round round, Exchange e, Input from, Symbols<Q> to, MessageState* states,
+                  std::uint32_t* histograms, std::uint32_t coding, std::uint8_t* payload,
+                  std::uint64_t payload_stride) {
+  __shared__ std::uint32_t counts[most_tokens];
+  let_next_kernel_begin();
+  wait_for_kernel_before();
+  for (std::uint32_t t = threadIdx.x; t < most_tokens; t += block_threads) counts[t] = 0;
+  const Tile tile(to.tiles);
+  const std::uint32_t m = tile.message;
+  FourSymbols<Q, sink> four(round, e, from, tile);
+  std::uint32_t verdict;
+  if constexpr (squared) {
+    __shared__ OwnGauge<Q> own;
+    make_gauge(round, e, tile, four.n, to, own, payload + m * payload_stride);
+    verdict = own.verdict;
+  } else {
+    verdict = states[m].verdict;
+  }
+  if (verdict == stays) four.stay(e);
+  if (verdict != travels) return;
+  __syncthreads();
+  if (four.count > 0) {
+    four.template move<false>(e, from, to, m);
+#pragma unroll
+    for (std::uint32_t j = 0; j < 4; ++j)
+      if (j < four.count) atomicAdd(&counts[token_of(four.symbols[j].level)], 1u);
+  }
+  __syncthreads();
+  std::uint32_t* histogram = histograms + m * most_tokens;
+  for (std::uint32_t t = threadIdx.x; t < most_tokens; t += block_threads)
+    if (counts[t] != 0) atomicAdd(&histogram[t], counts[t]);
+  if (!last_to_arrive(states[m], to.tiles)) return;
+  for (std::uint32_t t = threadIdx.x; t < most_tokens; t += block_threads) {
+    counts[t] = histogram[t];
+    histogram[t] = 0;
+  }
+  __syncthreads();
+  count_coded(e, to, m, four.n, coding, counts);
+}
+
+}  // namespace ticopd::cuda
