@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+// How the fused kernels cut a float into pieces that tensor cores multiply exactly.
+namespace ticopd::cuda::fused {
+
+// Three signed base-256 digits reach 8,355,711.
+inline constexpr float most_digits = 8355000.f;
+
+// The three digits of round(v), the lowest in the lowest byte.
+__device__ __forceinline__ std::uint32_t digits(float v) {
+  return (static_cast<std::uint32_t>(__float2int_rn(v)) + 0x808080u) ^ 0x808080u;
+}
+
+// The same for |v| < 2^23, without the conversion (a quarter of the rate): the mantissa of
+// 2^23 + |v| is the integer.
+__device__ __forceinline__ std::uint32_t digits_fast(float v) {
+  const std::uint32_t magnitude = __float_as_uint(fabsf(v) + 8388608.f) - 0x4B000000u;
+  const std::uint32_t sign = static_cast<std::int32_t>(__float_as_uint(v)) >> 31;
+  return ((magnitude ^ sign) - sign + 0x808080u) ^ 0x808080u;
+}
+
+// v = hi + lo / lo_scale for v = a and b, as pairs of fp16.
+__device__ __forceinline__ void split(float a, float b, std::uint32_t& hi, std::uint32_t& lo,
+                                      float lo_scale = 1.f) {
+  const __half2 h = __floats2half2_rn(a, b);
+  const float2 f = __half22float2(h);
+  const __half2 l = __floats2half2_rn((a - f.x) * lo_scale, (b - f.y) * lo_scale);
+  hi = *reinterpret_cast<const std::uint32_t*>(&h);
+  lo = *reinterpret_cast<const std::uint32_t*>(&l);
+}
+
+// A power of two that is no less than v, and at least 2^-100 so that its inverse is a float too.
+struct PowerOfTwo {
+  std::uint32_t bits;
+  __device__ __forceinline__ explicit PowerOfTwo(float v) {
+    bits = max((__float_as_uint(v) + 0x7FFFFFu) & 0xFF800000u, 27u << 23);
+  }
+  __device__ __forceinline__ float value() const { return __uint_as_float(bits); }
+  __device__ __forceinline__ float inverse() const { return __uint_as_float(0x7F000000u - bits); }
+};
+
+}  // namespace ticopd::cuda::fused
