@@ -1,0 +1,304 @@
+// Gradients, values and accuracies of any problem, against the CPU's in double.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "cuda/device.hpp"
+#include "cuda/general_problem.hpp"
+
+namespace ticopd::cuda {
+namespace {
+
+using made_up::relative_distance;
+
+struct Case {
+  std::string name;
+  Made made;
+};
+
+std::vector<Case> cases() {
+  const auto made = [](const std::string& objective, std::vector<int> hidden,
+                       const std::string& activation = "sigmoid") {
+    Made one;
+    one.options.objective = objective;
+    one.options.hidden = std::move(hidden);
+    one.options.activation = activation;
+    if (objective == "logistic") one.classes = 2;
+    return one;
+  };
+  std::vector<Case> all{{"softmax", made("softmax", {})},
+                        {"mlp_without_hidden", made("mlp", {})},
+                        {"mlp_20_sigmoid", made("mlp", {20})},
+                        {"mlp_20_tanh", made("mlp", {20}, "tanh")},
+                        {"mlp_20_relu", made("mlp", {20}, "relu")},
+                        {"mlp_12_9_sigmoid", made("mlp", {12, 9})},
+                        {"mlp_12_9_tanh", made("mlp", {12, 9}, "tanh")},
+                        {"mlp_70_130_33_relu", made("mlp", {70, 130, 33}, "relu")},
+                        {"logistic", made("logistic", {})},
+                        {"least_squares", made("least_squares", {})}};
+  all[5].made.shards = {40, 61, 70, 64, 33, 64};  // near enough to be one group
+  const std::size_t plain = all.size();
+  for (std::size_t i = 0; i < plain; ++i) {
+    Case floats = all[i];
+    floats.name += "_of_floats";
+    floats.made.u8 = false;
+    all.push_back(floats);
+    Case weighted = all[i];
+    weighted.name += "_l2_by_sample";
+    weighted.made.options.l2 = 0.03;
+    weighted.made.options.weighting = "sample";
+    all.push_back(weighted);
+  }
+  return all;
+}
+
+void expect_cpu(const Made& made, const Device::Table& x, const Device::Result& result) {
+  const auto truth = made_objective<double>(made);
+  for (std::size_t i = 0; i < made.shards.size(); ++i) {
+    std::vector<double> g(truth->dimension());
+    truth->gradient(static_cast<int>(i), exactly(x[i]), g);
+    EXPECT_LT(relative_distance(result.gradients[i], g), made.u8 ? 1e-6 : 2e-6) << "agent " << i;
+    const double value = truth->value(static_cast<int>(i), exactly(x[i]));
+    EXPECT_NEAR(result.values[i], value, (made.u8 ? 1e-6 : 5e-6) * (std::fabs(value) + 1e-3))
+        << "agent " << i;
+  }
+}
+
+class General : public testing::TestWithParam<Case> {};
+
+TEST_P(General, GradientsAndValuesAreTheCpus) {
+  TICOPD_NEEDS_DEVICE();
+  const Made& made = GetParam().made;
+  const auto f = made_objective<float>(made);
+  Device device(made_problem(made));
+  for (const State state : {State::init, State::late}) {
+    const Device::Table x = rows_at(state, made, *f);
+    const Device::Result result = device.evaluate(x, x.size());
+    expect_cpu(made, x, result);
+    EXPECT_EQ(device.gradient(x), result.gradients);
+    EXPECT_EQ(device.values(x), result.values);
+  }
+}
+
+TEST_P(General, ShardsThatAreFittedWellKeepTheirDigits) {
+  TICOPD_NEEDS_DEVICE();
+  Made made = GetParam().made;
+  if (made.options.objective != "mlp" && made.options.objective != "softmax") return;
+  made.one_class_each = true;
+  const Device::Table x = rows_at(State::overfit, made, *made_objective<float>(made));
+  expect_cpu(made, x, Device(made_problem(made)).evaluate(x, x.size()));
+}
+
+TEST_P(General, AsManyTestSamplesAreRightAsOnTheCpu) {
+  TICOPD_NEEDS_DEVICE();
+  const Made& made = GetParam().made;
+  const auto truth = made_objective<double>(made);
+  Device device(made_problem(made));
+  const Device::Table x = rows_at(State::late, made, *made_objective<float>(made));
+  std::vector<std::uint32_t> right;
+  for (const std::vector<float>& row : x) {
+    right.push_back(0);
+    for (std::size_t b = 0; b < truth->test_blocks(); ++b)
+      right.back() += static_cast<std::uint32_t>(truth->correct(b, exactly(row)));
+  }
+  EXPECT_EQ(device.correct(x), right);
+  EXPECT_EQ(device.correct({x[1]}), std::vector<std::uint32_t>{right[1]});
+  Device::Table more(x);
+  more.insert(more.end(), x.begin(), x.end());
+  more.push_back(x[0]);  // more rows than agents
+  std::vector<std::uint32_t> of_more(right);
+  of_more.insert(of_more.end(), right.begin(), right.end());
+  of_more.push_back(right[0]);
+  EXPECT_EQ(device.correct(more), of_more);
+}
+
+TEST_P(General, BatchesAreTheOnesThatTheCpuDraws) {
+  TICOPD_NEEDS_DEVICE();
+  const Made& made = GetParam().made;
+  const auto truth = made_objective<double>(made);
+  Device device(made_problem(made));
+  const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
+  constexpr std::uint64_t seed = 0x123456789abcdefull;
+  for (const std::size_t batch : {std::size_t{20}, std::size_t{64}, std::size_t{1000}})
+    for (const std::uint32_t round : {1u, 2u, 70000u}) {
+      const Device::Table g = device.batch_gradient(x, round, seed, batch);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const Permutation draw(made.shards[i],
+                               {seed, round, static_cast<std::uint32_t>(i), stream_batch});
+        Batch drawn{.full = batch >= made.shards[i], .samples = {}};
+        for (std::size_t b = 0; b < batch && !drawn.full; ++b)
+          drawn.samples.push_back(static_cast<std::uint32_t>(draw(b)));
+        std::vector<double> of_cpu(x[i].size());
+        truth->evaluate(static_cast<int>(i), 0, drawn, exactly(x[i]), of_cpu);
+        EXPECT_LT(relative_distance(g[i], of_cpu), made.u8 ? 1e-6 : 2e-6)
+            << "agent " << i << ", batch " << batch << ", round " << round;
+      }
+    }
+}
+
+TEST_P(General, OneModelForAllIsItsRowForEach) {
+  TICOPD_NEEDS_DEVICE();
+  const Made& made = GetParam().made;
+  Device device(made_problem(made));
+  const std::vector<float> row = rows_at(State::init, made, *made_objective<float>(made))[0];
+  const Device::Result each =
+      device.evaluate(Device::Table(made.shards.size(), row), made.shards.size());
+  const Device::Result shared = device.evaluate({row}, made.shards.size(), true);
+  EXPECT_EQ(shared.values, each.values);
+  EXPECT_EQ(shared.gradients, each.gradients);
+}
+
+TEST_P(General, NanIsSeen) {
+  TICOPD_NEEDS_DEVICE();
+  const Made& made = GetParam().made;
+  Device device(made_problem(made));
+  const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
+  for (const std::size_t at : {std::size_t{0}, std::size_t{2}, x[0].size() - 1}) {
+    Device::Table ill = x;
+    ill[2][at] = std::numeric_limits<float>::quiet_NaN();
+    const Device::Result result = device.evaluate(ill, ill.size());
+    EXPECT_TRUE(std::isnan(result.values[2])) << "coordinate " << at;
+    EXPECT_FALSE(std::isnan(result.values[0]));
+    bool any = false;
+    for (const float g : result.gradients[2]) any = any || std::isnan(g);
+    EXPECT_TRUE(any) << "coordinate " << at;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, General, testing::ValuesIn(cases()),
+                         [](const auto& one) { return one.param.name; });
+
+// Chunks and pieces: shards that are longer than what is summed at once.
+TEST(GeneralLarge, LongShardsAreSummedInPieces) {
+  TICOPD_NEEDS_DEVICE();
+  Made made;
+  made.options.objective = "mlp";
+  made.options.hidden = {6};
+  made.features = 11;
+  made.shards = {70001, 66000};
+  for (const bool u8 : {true, false}) {
+    made.u8 = u8;
+    const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
+    expect_cpu(made, x, Device(made_problem(made)).evaluate(x, x.size()));
+  }
+}
+
+TEST(GeneralLarge, ManySmallAgentsAreOneBatch) {
+  TICOPD_NEEDS_DEVICE();
+  Made made;
+  made.options.objective = "mlp";
+  made.options.hidden = {7};
+  made.shards.assign(300, 0);
+  for (std::size_t i = 0; i < made.shards.size(); ++i) made.shards[i] = 17 + i % 16;
+  const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
+  expect_cpu(made, x, Device(made_problem(made)).evaluate(x, x.size()));
+}
+
+TEST(GeneralLarge, TwoWideHiddenLayersKeepSixDigits) {
+  TICOPD_NEEDS_DEVICE();
+  Made made;
+  made.options.objective = "mlp";
+  made.options.hidden = {200, 100};
+  made.features = 784;
+  made.classes = 10;
+  made.shards = {400, 380};
+  made.one_class_each = true;
+  const auto f = made_objective<float>(made);
+  Device device(made_problem(made));
+  for (const State state : {State::init, State::late, State::overfit}) {
+    const Device::Table x = rows_at(state, made, *f);
+    expect_cpu(made, x, device.evaluate(x, x.size()));
+  }
+}
+
+TEST(GeneralLarge, Tf32IsNearAndNotTheSame) {
+  TICOPD_NEEDS_DEVICE();
+  Made made;
+  made.options.objective = "mlp";
+  made.options.hidden = {64};
+  made.features = 128;
+  made.u8 = false;
+  made.shards = {256, 256};
+  const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
+  const Device::Table exact = Device(made_problem(made)).gradient(x);
+  const Device::Table rough = Device(made_problem(made), true).gradient(x);
+  EXPECT_LT(relative_distance(rough[0], exact[0]), 1e-2);
+  EXPECT_NE(rough, exact);
+}
+
+TEST(GeneralTies, GoToTheLowerClassAndNanIsNeverRight) {
+  TICOPD_NEEDS_DEVICE();
+  Made made;
+  made.options.objective = "softmax";
+  Device device(made_problem(made));
+  const auto truth = made_objective<double>(made);
+  const std::vector<float> zeros(truth->dimension(), 0.0f);
+  const std::vector<float> nans(truth->dimension(), std::numeric_limits<float>::quiet_NaN());
+  std::uint32_t right = 0;
+  for (std::size_t b = 0; b < truth->test_blocks(); ++b)
+    right += static_cast<std::uint32_t>(truth->correct(b, exactly(zeros)));
+  EXPECT_GT(right, 0u);
+  EXPECT_EQ(device.correct({zeros, nans}), (std::vector<std::uint32_t>{right, 0}));
+}
+
+TEST(GeneralSparse, IsExpanded) {
+  TICOPD_NEEDS_DEVICE();
+  Made made;
+  made.options.objective = "softmax";
+  made.u8 = false;
+  Problem problem = made_problem(made);
+  const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
+  const Device::Table dense = Device(problem).gradient(x);
+  for (Dataset<float>& shard : problem.shards) {
+    SparseRows<float> rows;
+    rows.value = std::get<std::vector<float>>(shard.raw());
+    for (std::size_t i = 0; i <= shard.samples(); ++i) rows.begin.push_back(i * shard.features());
+    for (std::size_t k = 0; k < rows.value.size(); ++k)
+      rows.index.push_back(static_cast<std::uint32_t>(k % shard.features()));
+    shard = Dataset<float>(shard.samples(), shard.features(), std::move(rows), shard.labels());
+  }
+  EXPECT_EQ(Device(problem).gradient(x), dense);
+}
+
+TEST(GeneralSparse, TooLargeIsOneLineThatNamesTheCpu) {
+  TICOPD_NEEDS_DEVICE();
+  Problem problem;
+  problem.widths = {1u << 20, 2};
+  SparseRows<float> rows;
+  rows.begin.assign(4097, 0);
+  problem.shards.push_back(
+      Dataset<float>(4096, 1u << 20, std::move(rows), std::vector<double>(4096)));
+  try {
+    general_objective_bytes(problem);
+    FAIL() << "16 GiB were accepted";
+  } catch (const UnavailableError& e) {
+    EXPECT_NE(std::string(e.what()).find("--device cpu"), std::string::npos) << e.what();
+  }
+}
+
+TEST(GeneralBytes, AreEstimatedBeforeTheyAreTaken) {
+  TICOPD_NEEDS_DEVICE();
+  Made made;
+  made.options.objective = "mlp";
+  made.options.hidden = {120, 40};
+  made.features = 400;
+  made.classes = 10;
+  made.shards = {12000, 11000, 9000};
+  for (const bool u8 : {true, false}) {
+    made.u8 = u8;
+    const Problem problem = made_problem(made);
+    make_general_objective(problem, false);  // what cuBLASLt itself takes, once
+    std::size_t before = 0, after = 0, all = 0;
+    check(cudaMemGetInfo(&before, &all), "ask for memory");
+    const auto objective = make_general_objective(problem, false);
+    check(cudaMemGetInfo(&after, &all), "ask for memory");
+    const double taken = static_cast<double>(before - after);
+    const double said = static_cast<double>(general_objective_bytes(problem));
+    const double granules = 30 * 2097152.0;  // memory is given out in pieces of 2 MiB
+    EXPECT_GE(said, 0.95 * (taken - granules));
+    EXPECT_LE(said, 1.2 * taken + granules);
+  }
+}
+
+}  // namespace
+}  // namespace ticopd::cuda

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cublasLt.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ticopd/cuda/memory.hpp"
+#include "ticopd/cuda/queue.hpp"
+
+namespace ticopd::cuda {
+
+// cuBLASLt, found when it is first needed: a program that never multiplies on a device starts, and
+// runs, where the library is not installed. UnavailableError where it is needed and missing.
+class Blas {
+ public:
+  // Given to every product: cuBLASLt then never allocates, so that products can be captured in
+  // graphs. They run one after the other on one stream, hence one for all.
+  static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+
+  Blas();
+  ~Blas();
+  Blas(const Blas&) = delete;
+  Blas& operator=(const Blas&) = delete;
+
+ private:
+  friend class Product;
+  cublasLtHandle_t handle_ = nullptr;
+  Buffer<std::uint8_t> workspace_;
+};
+
+// c(i, j) = sum_k a(i, k) b(k, j) for every entry of a batch, column-major as cuBLAS has it: c is
+// m x n. Strides of a batch and leading dimensions are in entries.
+struct ProductShape {
+  enum class Kind { int8, fp32, tf32 };  // int8: sums are int32, a is transposed
+
+  Kind kind = Kind::fp32;
+  bool a_transposed = true;  // a lies as k x m, b always as k x n
+  std::size_t m = 0, n = 0, k = 0;
+  std::size_t lda = 0, ldb = 0, ldc = 0;
+  std::size_t batch = 1;
+  std::size_t stride_a = 0, stride_b = 0, stride_c = 0;
+};
+
+// A product whose algorithm is chosen, once, when it is made. In integers sums are exact whatever
+// the order, so there the quickest of some is found by trying; in floats the choice would change
+// bits from run to run, so there the library's own first choice is taken.
+class Product {
+ public:
+  // The operands are for the trials: c is overwritten. Waits for the device.
+  Product(Blas& blas, const ProductShape& shape, const void* a, const void* b, void* c);
+  ~Product();
+  Product(const Product&) = delete;
+  Product& operator=(const Product&) = delete;
+
+  void record(Queue& queue, const void* a, const void* b, void* c) const;
+
+ private:
+  void enqueue(cudaStream_t stream, const cublasLtMatmulAlgo_t& algorithm, const void* a,
+               const void* b, void* c) const;
+  bool runs(cudaStream_t stream, const cublasLtMatmulAlgo_t& algorithm, const void* a,
+            const void* b, void* c) const;
+  void choose(const void* a, const void* b, void* c);
+
+  Blas& blas_;
+  ProductShape shape_;
+  cublasLtMatmulDesc_t operation_ = nullptr;
+  cublasLtMatrixLayout_t a_ = nullptr, b_ = nullptr, c_ = nullptr;
+  cublasLtMatmulAlgo_t algorithm_{};
+};
+
+}  // namespace ticopd::cuda

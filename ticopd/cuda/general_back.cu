@@ -1,0 +1,194 @@
+// The product with the features, backwards: what makes its operand, and what becomes of its sums.
+#include <math_constants.h>
+
+#include "ticopd/cuda/general_digits.cuh"
+#include "ticopd/cuda/general_pass.hpp"
+#include "ticopd/cuda/general_sums.cuh"
+
+namespace ticopd::cuda::general {
+namespace {
+
+constexpr unsigned threads = 256;
+
+struct DeltaArgs {
+  Rows x, g;
+  Owners owners;
+  const float* deltas;
+  std::int8_t* digits;  // null: floats, only the bias is wanted
+  double* steps;
+  int4* sums;
+  std::uint64_t biases;
+  double l2;
+  std::uint32_t samples, chunk, chunks, units;
+  std::uint32_t piece, pieces;
+};
+
+// A block for a unit: the largest of its deltas over the whole shard sets the scale, so that sums
+// over the shard are sums of integers. Four digits, not three: where a few samples dominate a
+// shard that is fitted well, the many others must still keep digits of their own, or the sum of
+// what they lose exceeds 1e-6 of the gradient. The scale is a power of two, so that only the last
+// digit is rounded.
+__global__ void __launch_bounds__(threads) split_deltas(DeltaArgs args) {
+  const std::uint32_t u = blockIdx.x, slot = blockIdx.y;
+  const auto four_at = [&](std::uint32_t s) {
+    return *reinterpret_cast<const float4*>(args.deltas +
+                                            lane_of(slot, s, args.chunks, args.chunk, args.units) +
+                                            static_cast<std::size_t>(u) * args.chunk);
+  };
+  int most = 0;
+  double total = 0;
+  for (std::uint32_t s = 4 * threadIdx.x; s < args.samples; s += 4 * threads) {
+    const float4 v = four_at(s);
+    most = max(max(most, max(magnitude_bits(v.x), magnitude_bits(v.y))),
+               max(magnitude_bits(v.z), magnitude_bits(v.w)));
+    total += (static_cast<double>(v.x) + v.y) + (static_cast<double>(v.z) + v.w);
+  }
+  total = block_sum(total);
+  const std::uint32_t owner = args.owners(slot);
+  if (args.biases != no_biases && threadIdx.x == 0)
+    args.g.row(owner)[args.biases + u] = static_cast<float>(
+        total + args.l2 * static_cast<double>(args.x.row(owner)[args.biases + u]));
+  if (args.digits == nullptr) return;
+
+  most = block_max(most);
+  const bool empty = most == 0 || !finite_bits(most);
+  const int exponent = empty ? 0 : ilogbf(__int_as_float(most));
+  const double scale = empty ? 0.0 : ldexp(1.0, 29 - exponent);  // |q| <= 2^30
+  const std::size_t row = static_cast<std::size_t>(slot) * args.units + u;
+  if (threadIdx.x == 0)
+    args.steps[row] = !finite_bits(most) ? CUDART_NAN
+                      : most == 0        ? 0.0
+                                         : ldexp(1.0, exponent - 29) / 255.0;
+  std::int8_t* digits =
+      args.digits + (static_cast<std::size_t>(slot) * 4 * args.units + u) * args.samples;
+  for (std::uint32_t piece = 0; piece < args.pieces; ++piece) {
+    int sum[4] = {0, 0, 0, 0};
+    const std::uint32_t end = (piece + 1) * args.piece;
+    for (std::uint32_t s = piece * args.piece + 4 * threadIdx.x; s < end; s += 4 * threads) {
+      const float4 v4 = four_at(s);
+      const float v[4] = {v4.x, v4.y, v4.z, v4.w};
+      int digit[4][4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        int q = empty ? 0 : __double2int_rn(static_cast<double>(v[i]) * scale);
+#pragma unroll
+        for (int d = 3; d >= 0; --d) {
+          digit[d][i] = next_digit(q);
+          sum[d] += digit[d][i];
+        }
+      }
+#pragma unroll
+      for (int d = 0; d < 4; ++d)
+        *reinterpret_cast<std::uint32_t*>(
+            digits + static_cast<std::size_t>(d) * args.units * args.samples + s) =
+            packed(digit[d][0], digit[d][1], digit[d][2], digit[d][3]);
+    }
+#pragma unroll
+    for (int d = 0; d < 4; ++d) sum[d] = block_sum(sum[d]);
+    if (threadIdx.x == 0)
+      args.sums[(static_cast<std::size_t>(slot) * args.pieces + piece) * args.units + u] =
+          make_int4(sum[0], sum[1], sum[2], sum[3]);
+  }
+}
+
+struct GradientArgs {
+  Rows x, g;
+  Owners owners;
+  const void* sums;
+  const double* steps;
+  const int4* digit_sums;
+  const std::int32_t* places;
+  double l2;
+  std::uint32_t slots, units, given, features;
+  std::uint32_t parts, unused;  // pieces, or chunks of floats
+};
+
+template <bool kDigits>
+__global__ void __launch_bounds__(threads) finish_first_gradient(GradientArgs args) {
+  const std::uint32_t f = blockIdx.x * threads + threadIdx.x, u = blockIdx.y, slot = blockIdx.z;
+  if (f >= args.given) return;
+  const std::int32_t place = args.places[static_cast<std::size_t>(slot) * args.given + f];
+  double sum = 0;
+  if constexpr (kDigits) {
+    long long whole = 0;
+    if (place >= 0)
+      for (std::uint32_t piece = 0; piece < args.parts; ++piece) {
+        const auto* sums =
+            static_cast<const std::int32_t*>(args.sums) +
+            ((static_cast<std::size_t>(piece) * args.slots + slot) * 4 * args.units + u) *
+                args.features +
+            place;
+        const int4 missing =
+            args.digit_sums[(static_cast<std::size_t>(slot) * args.parts + piece) * args.units + u];
+        const int of_digit[4] = {missing.x, missing.y, missing.z, missing.w};
+        long long joined = 0;
+#pragma unroll
+        for (int d = 0; d < 4; ++d)
+          joined =
+              joined * 256 + (static_cast<long long>(
+                                  sums[static_cast<std::size_t>(d) * args.units * args.features]) +
+                              static_cast<long long>(of_digit[d]) * 128);
+        whole += joined;
+      }
+    // Also where there is nothing to sum: a step that is NaN must be seen.
+    sum = static_cast<double>(whole) * args.steps[static_cast<std::size_t>(slot) * args.units + u];
+  } else {
+    const auto* sums =
+        static_cast<const float*>(args.sums) +
+        (static_cast<std::size_t>(slot) * args.parts * args.units + u) * args.features + place;
+    for (std::uint32_t chunk = 0; chunk < args.parts; ++chunk)
+      sum +=
+          static_cast<double>(sums[static_cast<std::size_t>(chunk) * args.units * args.features]);
+  }
+  const std::uint32_t owner = args.owners(slot);
+  const std::size_t at = static_cast<std::size_t>(u) * args.given + f;
+  args.g.row(owner)[at] =
+      static_cast<float>(sum + args.l2 * static_cast<double>(args.x.row(owner)[at]));
+}
+
+}  // namespace
+
+void record_first_deltas(Queue& queue, const Pass& pass, Workspace& space) {
+  if (!pass.model.digits && !pass.model.cross_entropy) return;  // no digits, no bias
+  const DeltaArgs args{pass.x,
+                       pass.g,
+                       pass.owners,
+                       pass.deltas(space, 1),
+                       pass.model.digits ? space.delta_digits.data() : nullptr,
+                       space.delta_steps.data(),
+                       space.delta_sums.data(),
+                       pass.model.first_biases(),
+                       pass.l2,
+                       u32(pass.layout.samples),
+                       u32(pass.layout.chunk),
+                       u32(pass.layout.chunks),
+                       u32(pass.model.units()),
+                       u32(pass.layout.samples / pass.layout.pieces),
+                       u32(pass.layout.pieces)};
+  queue.launch(split_deltas,
+               Grid{dim3(u32(pass.model.units()), u32(pass.layout.slots)), dim3(threads)}, args);
+}
+
+void record_first_gradient(Queue& queue, const Pass& pass, Workspace& space) {
+  const GradientArgs args{pass.x,
+                          pass.g,
+                          pass.owners,
+                          space.sums.data(),
+                          space.delta_steps.data(),
+                          space.delta_sums.data(),
+                          pass.samples.places.data(),
+                          pass.l2,
+                          u32(pass.layout.slots),
+                          u32(pass.model.units()),
+                          u32(pass.model.features()),
+                          u32(pass.layout.features),
+                          u32(pass.model.digits ? pass.layout.pieces : pass.layout.chunks),
+                          0};
+  const Grid grid{dim3(blocks_of(pass.model.features(), threads), u32(pass.model.units()),
+                       u32(pass.layout.slots)),
+                  dim3(threads)};
+  queue.launch(pass.model.digits ? finish_first_gradient<true> : finish_first_gradient<false>, grid,
+               args);
+}
+
+}  // namespace ticopd::cuda::general
