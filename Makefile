@@ -60,7 +60,7 @@ bench:
 	@/usr/bin/python3 bench/run.py --write
 
 format:
-	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+	@git ls-files "*.cpp" "*.hpp" "*.cu" "*.cuh" | xargs clang-format -i
 
 clean:
 	@rm -rf build

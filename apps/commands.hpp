@@ -56,7 +56,7 @@ struct RunFlags {
 };
 void add_run_flags(CLI::App& command, RunFlags& flags);
 RunOptions watched_by(Progress& progress, const RunFlags& flags);  // stops on Ctrl-C, too
-void refuse_missing_device(const RunFlags& flags);  // UnavailableError, before any data is read
+Device device_of(const RunFlags& flags);  // UnavailableError, before any data is read
 
 // runs/NAME-TIME, with a number behind it if that is taken.
 std::filesystem::path default_folder(const std::string& name);

@@ -31,7 +31,7 @@ json read_targets(const Study& study) {
 // Everything that can be refused is refused before the first run begins.
 void check_all(const Study& study, const RunFlags& flags) {
   for (const Study::Run& run : study.runs) try {
-      for (const std::string& warning : check(run.config))
+      for (const std::string& warning : check(run.config, device_of(flags)))
         if (!flags.quiet) fmt::print(stderr, "{}: warning: {}\n", run.label, warning);
     } catch (const ConfigError& e) {
       throw ConfigError(fmt::format("{}: {}", run.label, e.what()));
@@ -88,7 +88,7 @@ std::string command_line(const std::vector<fs::path>& files, const RunFlags& fla
 }
 
 int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
-  refuse_missing_device(flags);
+  device_of(flags);  // refused before anything else is looked at
   if (flags.resume && flags.out.empty())
     throw UsageError("--resume needs --out DIR, the folder of the comparison to go on with");
   const Study study = read_study(files, flags.set);

@@ -35,15 +35,17 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
   command.add_flag("--json", flags.json, "The summary as JSON on standard output");
 }
 
-void refuse_missing_device(const RunFlags& flags) {
-  if (flags.device == "cuda")
-    throw UnavailableError("--device cuda: this build has no CUDA part; run with --device cpu");
+Device device_of(const RunFlags& flags) {
+  if (flags.device == "cpu") return Device::cpu;
+  cuda::require_device();
+  return Device::cuda;
 }
 
 RunOptions watched_by(Progress& progress, const RunFlags& flags) {
   RunOptions options;
   options.prepare = {flags.threads, flags.offline,
                      [&](const std::string& text) { progress.say(text); }};
+  options.prepare.device = device_of(flags);
   options.stop = &stop_requested();
   options.on_log = [&](const Metrics& m) { progress.logged(m); };
   options.on_round = [&](std::uint32_t round) { progress.round(round); };
@@ -120,7 +122,7 @@ fs::path agreed_folder(const fs::path& mine, Processes* ranks) {
 }
 
 int run_experiment_of(const fs::path& file, const RunFlags& flags, Processes* ranks) {
-  refuse_missing_device(flags);
+  device_of(flags);  // refused before anything else is looked at
   if (flags.resume && flags.out.empty())
     throw UsageError("--resume needs --out DIR, the folder of the run to go on with");
   const Config config = Config::read(file, flags.set);

@@ -67,6 +67,7 @@ Tuned tune_one(const Study::Run& run, const fs::path& out, const TuneFlags& flag
   options.prepare = {flags.threads, flags.offline, [&](const std::string& text) {
                        if (!flags.quiet) fmt::print(stderr, "{}\n", text);
                      }};
+  options.prepare.device = device_of(flags);
   options.out = out;
   options.stop = &stop_requested();
   options.metric = flags.metric;
@@ -90,7 +91,7 @@ std::string command_line(const fs::path& file, const TuneFlags& flags) {
 }
 
 int tune_file(const fs::path& file, TuneFlags flags) {
-  refuse_missing_device(flags);
+  device_of(flags);  // refused before anything else is looked at
   if (flags.resume && flags.out.empty())
     throw UsageError("--resume needs --out DIR, the folder of the search to go on with");
   if (flags.budget_bits > 0 && flags.budget_iterations > 0)

@@ -11,10 +11,11 @@ endif()
 
 add_library(ticopd_warnings INTERFACE)
 target_compile_options(ticopd_warnings INTERFACE
-  -Wall -Wextra -Wpedantic $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local> -Wconversion -Wno-sign-conversion
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in "text" + std::string (its bug 105651)
-  $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>  # instrumented loops are not vectorised, and need not be
-  $<$<BOOL:${TICOPD_WERROR}>:-Werror>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow=local>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>  # GCC 12 sees overlaps in "text" + std::string (its bug 105651)
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # instrumented loops are not vectorised, and need not be
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${TICOPD_WERROR}>>:-Werror>)
 
 if(TICOPD_SANITIZE)
   # GCC 12 sees uninitialized members in every moved std::variant once it is instrumented.

@@ -160,6 +160,8 @@ const std::vector<Key>& keys() {
       {"network.noise", word({"none", "uniform", "gaussian"}), "none"},
       {"network.noise_scale", number(0, inf), 0.0},
 
+      {"cuda.tf32", boolean, false},
+
       {"log.points", integer(1, 100'000), 60},
       {"log.every", integer(1, rounds)},
       {"log.lyapunov", boolean, false},

@@ -23,8 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-json machine() {
+json machine(Device device = Device::cpu) {
   return {{"version", version},
+          {"device", device == Device::cpu ? "cpu" : cuda::device_name()},
           {"instruction_set", instruction_set()},
           {"kernel", kernel_name()},
           {"blas", blas_name()}};
@@ -272,7 +273,7 @@ class ExperimentRun {
 
   json summary(const std::string& status, const Solution<T>& solution, const std::string& reason) {
     const Setup<T>& s = prepared_->setup;
-    json j = machine();
+    json j = machine(options_.prepare.device);
     j["status"] = status;
     if (!reason.empty()) j["reason"] = reason;
     j["iterations"] = solution.rounds;
@@ -338,9 +339,14 @@ Verdict verify_experiment(const fs::path& folder, const RunOptions& options) {
     throw FormatError(fmt::format("{}/run.json: the run is {}, not finished: nothing to compare",
                                   folder.string(), before["status"].dump()));
   Verdict verdict;
-  const json here = machine();
+  // A run goes again where it was made: on a device, or on the CPU.
+  const bool on_cpu = before.value("device", "cpu") == "cpu";
+  if (!on_cpu) cuda::require_device();
+  RunOptions again = options;
+  again.prepare.device = on_cpu ? Device::cpu : Device::cuda;
+  const json here = machine(again.prepare.device);
   for (const auto& [key, value] : here.items())
-    if (before.value(key, json()) != value) {
+    if (before.value(key, key == "device" ? json("cpu") : json()) != value) {
       verdict.comparable = verdict.same = false;
       verdict.difference =
           fmt::format("{} is {} here and was {} there: equal digests are not promised", key,
@@ -350,8 +356,8 @@ Verdict verify_experiment(const fs::path& folder, const RunOptions& options) {
   const Config config =
       Config::from_json(before["config"], before["config_folder"].get<std::string>());
   verdict.digest = config.get<std::string>("precision") == "double"
-                       ? digest_again<double>(config, options)
-                       : digest_again<float>(config, options);
+                       ? digest_again<double>(config, again)
+                       : digest_again<float>(config, again);
   verdict.same = before["digest"] == verdict.digest;
   if (!verdict.same)
     verdict.difference = fmt::format("digest is {} now and was {}", verdict.digest,

@@ -201,10 +201,39 @@ Shards<T> partitioned_shards(const Config& config, const DataOptions& options, i
   return {std::move(shards), static_cast<int>(mine.first), std::move(sizes)};
 }
 
+// What a device computes with, where it can: the samples once more, in the layouts of its kernels.
+std::shared_ptr<const cuda::Problem> device_problem(const ObjectiveOptions& objective,
+                                                    const Shards<float>& shards,
+                                                    const Dataset<float>& test, int classes) {
+  auto problem = std::make_shared<cuda::Problem>();
+  const std::size_t features = shards.hosted.front().features();
+  if (objective.objective == "mlp" || objective.objective == "softmax") {
+    problem->widths.push_back(features);
+    if (objective.objective == "mlp") {
+      problem->phi = activation_of(objective.activation);
+      for (const int width : objective.hidden)
+        problem->widths.push_back(static_cast<std::size_t>(width));
+    }
+    problem->widths.push_back(static_cast<std::size_t>(classes));
+  } else if (objective.objective == "logistic" || objective.objective == "least_squares") {
+    problem->loss = objective.objective == "logistic" ? cuda::Problem::Loss::logistic
+                                                      : cuda::Problem::Loss::least_squares;
+    problem->widths = {features, 1};
+  } else {
+    return nullptr;  // the CPU's
+  }
+  problem->shards = shards.hosted;
+  if (problem->loss != cuda::Problem::Loss::least_squares) problem->test = test;
+  problem->l2 = objective.l2;
+  problem->weight_by_sample = objective.weighting == "sample";
+  return problem;
+}
+
 template <class T>
 std::shared_ptr<const Objective<T>> load_objective(const Config& config,
                                                    const PrepareOptions& options,
-                                                   const Graph& graph, std::string& name) {
+                                                   const Graph& graph, std::string& name,
+                                                   cuda::Options& device) {
   const DataOptions data = data_options(config, options);
   const ObjectiveOptions objective = objective_options(config);
   const Hosted hosted = [&](std::span<const std::size_t> sizes) -> Stretch {
@@ -214,13 +243,25 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
   name = data.data;
   if (objective.objective == "least_squares" && data.data.starts_with("npy:")) {
     const std::filesystem::path folder = config.folder() / data.data.substr(4);
-    if (std::filesystem::exists(folder / "A.npy"))
-      return make_objective<T>(objective, stacked_shards<T>(folder, graph.agents(), hosted), {}, 0);
+    if (std::filesystem::exists(folder / "A.npy")) {
+      Shards<T> shards = stacked_shards<T>(folder, graph.agents(), hosted);
+      if constexpr (std::is_same_v<T, float>)
+        if (options.device == Device::cuda)
+          device.problem = device_problem(objective, shards, {}, 0);
+      return make_objective<T>(objective, std::move(shards), {}, 0);
+    }
   }
   TrainTest<T> samples;
   Shards<T> shards =
       partitioned_shards<T>(config, data, graph.agents(), hosted, options.ranks > 1, samples);
-  return make_objective<T>(objective, std::move(shards), std::move(samples.test), samples.classes);
+  std::shared_ptr<const cuda::Problem> problem;
+  if constexpr (std::is_same_v<T, float>)
+    if (options.device == Device::cuda)
+      problem = device_problem(objective, shards, samples.test, samples.classes);
+  auto made =
+      make_objective<T>(objective, std::move(shards), std::move(samples.test), samples.classes);
+  device.problem = problem;  // checked by now
+  return made;
 }
 
 void refuse_lossy_codec(const AlgorithmInfo& algorithm, const std::string& codec) {
@@ -267,7 +308,7 @@ void refuse_unfit_graph(const Config& config, const Graph& graph, const LinkSche
 
 // All but the data.
 template <class T>
-Prepared<T> plan(const Config& config, int threads, Warnings& warnings) {
+Prepared<T> plan(const Config& config, int threads, Device device, Warnings& warnings) {
   const std::uint64_t seed = config.get<std::uint64_t>("seed");
   const Weights weights = parse_weights(config.get<std::string>("graph.weights"));
   Prepared<T> p{.algorithm = {},
@@ -281,7 +322,10 @@ Prepared<T> plan(const Config& config, int threads, Warnings& warnings) {
   s.weights = weights;
   p.spectrum = spectrum(s.graph, weights);
   refuse_unfit_graph(config, s.graph, s.links);
-  p.algorithm = configured_algorithm<T>(config, p.spectrum, warnings);
+  p.algorithm = configured_algorithm<T>(config, p.spectrum, warnings, device);
+  s.device = device;
+  s.cuda.codec = configured_codec_options(config);
+  s.cuda.tf32 = config.get<bool>("cuda.tf32");
 
   s.seed = seed;
   s.iterations = config.get<std::uint32_t>("iterations");
@@ -308,37 +352,49 @@ AlgorithmOptions configured_options(const Config& config) {
 }
 
 template <class T>
-RunFactory<T> configured_algorithm(const Config& config, const Spectrum& graph,
-                                   Warnings& warnings) {
+RunFactory<T> configured_algorithm(const Config& config, const Spectrum& graph, Warnings& warnings,
+                                   Device device) {
   const AlgorithmOptions chosen = algorithm_options(config);
   refuse_lossy_codec(algorithm_info(chosen.name), config.get<std::string>("codec.kind"));
-  return make_algorithm<T>(chosen, graph, warnings, config.get<std::uint32_t>("iterations"));
+  const auto iterations = config.get<std::uint32_t>("iterations");
+  if (device == Device::cpu) return make_algorithm<T>(chosen, graph, warnings, iterations);
+  if constexpr (std::is_same_v<T, float>)
+    return cuda::make_algorithm(chosen, graph, warnings, iterations);
+  else
+    throw ConfigError("precision = \"double\": with --device cuda allowed is \"float\"");
+}
+
+CodecOptions configured_codec_options(const Config& config) {
+  return algorithm_needs(algorithm_options(config)).codec.value_or(codec_options(config));
 }
 
 template <class T>
 std::shared_ptr<const Codec<T>> configured_codec(const Config& config) {
   refuse_lossy_codec(algorithm_info(config.get<std::string>("algorithm.name")),
                      config.get<std::string>("codec.kind"));
-  const AlgorithmNeeds needs = algorithm_needs(algorithm_options(config));
-  return make_codec<T>(needs.codec.value_or(codec_options(config)));
+  return make_codec<T>(configured_codec_options(config));
 }
 
-Warnings check(const Config& config) {
+Warnings check(const Config& config, Device device) {
   Warnings warnings;
   if (config.get<std::string>("precision") == "double")
-    plan<double>(config, 1, warnings);
+    plan<double>(config, 1, device, warnings);
   else
-    plan<float>(config, 1, warnings);
+    plan<float>(config, 1, device, warnings);
   return warnings;
 }
 
 template <class T>
 Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   Warnings warnings;
-  Prepared<T> p = plan<T>(config, options.threads, warnings);
+  if (options.device == Device::cuda) cuda::require_device();  // before any data is read
+  Prepared<T> p = plan<T>(config, options.threads, options.device, warnings);
+  if (options.device == Device::cuda && (p.setup.ranks > 1 || options.ranks > 1))
+    throw ConfigError(
+        "network.transport: with --device cuda allowed is \"none\": all agents live on one device");
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);
-  p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data);
+  p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data, p.setup.cuda);
   if (config.get<bool>("log.lyapunov"))
     p.setup.lyapunov = configured_lyapunov<T>(config, p, options.ranks);
   give_memory_back();
@@ -358,8 +414,10 @@ std::string step_sizes(const Config& config) {
   return text;
 }
 
-template RunFactory<float> configured_algorithm<float>(const Config&, const Spectrum&, Warnings&);
-template RunFactory<double> configured_algorithm<double>(const Config&, const Spectrum&, Warnings&);
+template RunFactory<float> configured_algorithm<float>(const Config&, const Spectrum&, Warnings&,
+                                                       Device);
+template RunFactory<double> configured_algorithm<double>(const Config&, const Spectrum&, Warnings&,
+                                                         Device);
 template std::shared_ptr<const Codec<float>> configured_codec<float>(const Config&);
 template std::shared_ptr<const Codec<double>> configured_codec<double>(const Config&);
 template Prepared<float> prepare<float>(const Config&, const PrepareOptions&);

@@ -16,6 +16,7 @@ struct PrepareOptions {
   // Processes that share the run, and which of them this is: it loads the shards of its own agents.
   int rank = 0;
   int ranks = 1;
+  Device device = Device::cpu;
 };
 
 // A config turned into what `solve` takes.
@@ -28,16 +29,18 @@ struct Prepared {
 };
 
 // Everything that can be refused without reading data: ConfigError, or what there is to say.
-Warnings check(const Config& config);
+Warnings check(const Config& config, Device device = Device::cpu);
 
 // The algorithm's name, parameters and flags, as they stand in the config.
 AlgorithmOptions configured_options(const Config& config);
 
 // The algorithm alone: other step sizes on a problem that is already loaded.
 template <class T>
-RunFactory<T> configured_algorithm(const Config& config, const Spectrum& graph, Warnings& warnings);
+RunFactory<T> configured_algorithm(const Config& config, const Spectrum& graph, Warnings& warnings,
+                                   Device device = Device::cpu);
 
 // The codec alone: the config's, or what the algorithm brings.
+CodecOptions configured_codec_options(const Config& config);
 template <class T>
 std::shared_ptr<const Codec<T>> configured_codec(const Config& config);
 

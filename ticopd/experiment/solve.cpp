@@ -42,7 +42,7 @@ Ledger::Agent ledger_agent(const json& j) {
 
 // Every agent's ledger, in agent order, on every rank.
 template <class T>
-json gather_ledger(CpuNetwork<T>& net) {
+json gather_ledger(AnyNetwork<T>& net) {
   json mine = json::array();
   for (const Ledger::Agent& a : net.ledger().agents) mine.push_back(to_json(a));
   const std::string text = mine.dump();
@@ -64,7 +64,7 @@ Field<T> all_rows(const Setup<T>& setup) {
 template <class T>
 class Loop {
  public:
-  Loop(const RunFactory<T>& algorithm, const Setup<T>& setup, CpuNetwork<T>& net)
+  Loop(const RunFactory<T>& algorithm, const Setup<T>& setup, AnyNetwork<T>& net)
       : setup_(setup),
         net_(net),
         transport_(net.surroundings().transport),
@@ -299,7 +299,7 @@ class Loop {
   }
 
   const Setup<T>& setup_;
-  CpuNetwork<T>& net_;
+  AnyNetwork<T>& net_;
   Transport& transport_;
   bool leader_;
   std::unique_ptr<AnyRun<T>> run_;
@@ -319,17 +319,27 @@ void run_rank(const RunFactory<T>& algorithm, const Setup<T>& setup, Transport& 
               Solution<T>& solution) {
   // Ranks that live side by side in one process would all pin to the same processors.
   Pool pool(setup.threads, setup.ranks == 1 && setup.may_pin && may_pin(setup.threads));
-  CpuNetwork<T> net({.graph = setup.graph,
-                     .objective = *setup.objective,
-                     .codec = *setup.codec,
-                     .transport = transport,
-                     .pool = pool,
-                     .weights = setup.weights,
-                     .seed = setup.seed,
-                     .batch = setup.batch,
-                     .links = setup.links,
-                     .channel_noise = setup.channel_noise});
-  Loop<T>(algorithm, setup, net).run(solution);
+  const Surroundings<T> surroundings{.graph = setup.graph,
+                                     .objective = *setup.objective,
+                                     .codec = *setup.codec,
+                                     .transport = transport,
+                                     .pool = pool,
+                                     .weights = setup.weights,
+                                     .seed = setup.seed,
+                                     .batch = setup.batch,
+                                     .links = setup.links,
+                                     .channel_noise = setup.channel_noise};
+  if (setup.device == Device::cpu) {
+    CpuNetwork<T> net(surroundings);
+    Loop<T>(algorithm, setup, net).run(solution);
+    return;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    const auto net = cuda::make_network(surroundings, setup.cuda);
+    Loop<T>(algorithm, setup, *net).run(solution);
+  } else {
+    throw ConfigError("precision = \"double\": with --device cuda allowed is \"float\"");
+  }
 }
 
 }  // namespace

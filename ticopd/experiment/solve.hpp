@@ -10,6 +10,7 @@
 #include "ticopd/algorithms/parameter.hpp"
 #include "ticopd/algorithms/run.hpp"
 #include "ticopd/codecs/codec.hpp"
+#include "ticopd/cuda/cuda.hpp"
 #include "ticopd/experiment/log_rounds.hpp"
 #include "ticopd/experiment/metrics.hpp"
 #include "ticopd/graph/graph.hpp"
@@ -17,6 +18,9 @@
 #include "ticopd/objectives/objective.hpp"
 
 namespace ticopd {
+
+// Where the rows of a run live.
+enum class Device { cpu, cuda };
 
 // A run to be made. Graph and objective are needed; the rest has defaults.
 template <class T>
@@ -34,6 +38,9 @@ struct Setup {
   double until_bits = 0;   // above 0: ends before an agent would send more, or after `iterations`
   bool only_last = false;  // measure the last round alone; x is watched, so divergence ends it soon
 
+  Device device = Device::cpu;
+  cuda::Options cuda = {};  // for Device::cuda, with the factory of cuda::make_algorithm
+
   int threads = 1;         // of each rank
   bool may_pin = true;     // nobody else uses these processors
   int ranks = 1;           // processes to simulate, as threads with real frames between them
@@ -42,7 +49,7 @@ struct Setup {
                                    // of them calls solve with its own shards in `objective`
 
   // F_t of the theorem, evaluated at each logged round: theory/survey.hpp makes it. One rank only.
-  std::function<double(CpuNetwork<T>&, AnyRun<T>&)> lyapunov = {};
+  std::function<double(AnyNetwork<T>&, AnyRun<T>&)> lyapunov = {};
 
   std::function<void(const Metrics&)> on_log = {};         // after each logged round
   std::function<void(std::uint32_t round)> on_round = {};  // after each round

@@ -31,7 +31,9 @@ class Tuning {
         prepared_(prepare<T>(with_any_steps(config), options.prepare)),
         space_(config, prepared_.spectrum),
         metric_(chosen_metric(config, options)),
-        cores_(options.prepare.threads > 0 ? options.prepare.threads : usable_cores()),
+        cores_(options.prepare.device == Device::cuda ? 1  // trials share the device one by one
+               : options.prepare.threads > 0          ? options.prepare.threads
+                                                      : usable_cores()),
         log_(options.out / "trials.csv", axis_names(), metric_) {
     plan_.dimensions = space_.axes().size();
     plan_.seed = config.get<std::uint64_t>(config.has("tune.seed") ? "tune.seed" : "seed");
@@ -231,6 +233,7 @@ class Tuning {
     const Config tried = space_.with(result.values);
     Setup<T> setup = prepared_.setup;
     setup.codec = configured_codec<T>(tried);
+    setup.cuda.codec = configured_codec_options(tried);
     setup.iterations = rounds;
     if (bits_per_round_ > 0) {
       setup.iterations = rounds > 0xffffffffu / 16 ? 0xffffffffu : 16 * rounds;
@@ -255,7 +258,8 @@ class Tuning {
     };
     Warnings ignored;
     try {
-      const auto algorithm = configured_algorithm<T>(tried, prepared_.spectrum, ignored);
+      const auto algorithm =
+          configured_algorithm<T>(tried, prepared_.spectrum, ignored, setup.device);
       const Solution<T> solution = solve(algorithm, setup);
       if (!solution.finished) return;  // its state is saved, and the search goes on from there
       const std::optional<double> measured = value_of(solution.last, metric_);

@@ -1,0 +1,53 @@
+# The CUDA network, part of the library where there is a CUDA compiler; without one, absent.cpp says
+# so to whoever asks for it.
+function(ticopd_without_cuda why)
+  message(STATUS "No CUDA: ${why}")
+  target_sources(ticopd_core PRIVATE ${PROJECT_SOURCE_DIR}/ticopd/cuda/absent.cpp)
+  set(TICOPD_HAS_CUDA OFF PARENT_SCOPE)
+endfunction()
+
+if(TICOPD_CUDA STREQUAL "OFF")
+  ticopd_without_cuda("-DTICOPD_CUDA=OFF")
+  return()
+endif()
+# An installation that is not on the PATH is found as well.
+find_program(TICOPD_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin)
+if(TICOPD_CUDA STREQUAL "AUTO" AND (NOT TICOPD_NVCC OR TICOPD_SANITIZE))
+  ticopd_without_cuda("nvcc was not found, or a sanitizer is asked for")
+  return()
+endif()
+if(TICOPD_NVCC AND NOT CMAKE_CUDA_COMPILER)
+  set(CMAKE_CUDA_COMPILER ${TICOPD_NVCC})
+endif()
+set(TICOPD_CUDA_ARCHITECTURES 90a CACHE STRING "GPUs to make kernels for; 90a are H100 and H200")
+set(CMAKE_CUDA_ARCHITECTURES ${TICOPD_CUDA_ARCHITECTURES})
+# CMake 3.25 does not know how this nvcc is told C++20: the flag is ours, and CMake is kept from
+# asking.
+set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
+  if(TICOPD_CUDA STREQUAL "AUTO")
+    ticopd_without_cuda("nvcc ${CMAKE_CUDA_COMPILER_VERSION} is older than 13")
+    return()
+  endif()
+  message(FATAL_ERROR "TICOPD_CUDA: nvcc ${CMAKE_CUDA_COMPILER_VERSION} found, 13 is needed")
+endif()
+set(TICOPD_HAS_CUDA ON)
+
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ticopd/cuda/*.cu
+  ${PROJECT_SOURCE_DIR}/ticopd/cuda/*.cpp)
+list(FILTER cuda_sources EXCLUDE REGEX "/absent.cpp$")
+target_sources(ticopd_core PRIVATE ${cuda_sources})
+# As for the CPU: no contraction, so that formulas and codecs have the same bits on both. Gradients
+# may fuse: they are compared with a bound (docs/gpu.md).
+target_compile_options(ticopd_core PRIVATE
+  $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-ffp-contract=off,-Wno-parentheses>)
+set(exact_sources ${cuda_sources})
+list(FILTER exact_sources INCLUDE REGEX "[.]cu$")
+list(FILTER exact_sources EXCLUDE REGEX "/(fused|general)[^/]*$")
+set_source_files_properties(${exact_sources} PROPERTIES COMPILE_OPTIONS -fmad=false)
+set_target_properties(ticopd_core PROPERTIES CUDA_ARCHITECTURES "${TICOPD_CUDA_ARCHITECTURES}"
+  CUDA_STANDARD 20 CUDA_RUNTIME_LIBRARY Static)
+find_package(CUDAToolkit REQUIRED)
+target_link_libraries(ticopd_core PRIVATE CUDA::cudart_static)

@@ -1,0 +1,195 @@
+// The CUDA network against the CPU's, bit by bit, with gradients that are the CPU's in both: maps,
+// mixtures, codecs and noise have the same bits there, so whole runs have the same digest.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "cuda/device.hpp"
+#include "network/record.hpp"
+
+namespace ticopd::dense {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The same run, on the device.
+ticopd::Setup<float> on_device(ticopd::Setup<float> setup, const CodecOptions& codec) {
+  setup.device = Device::cuda;
+  setup.cuda = {.codec = codec};
+  return setup;
+}
+
+RunFactory<float> device_algorithm(std::string_view name, const Graph& graph) {
+  Warnings warnings;
+  return cuda::make_algorithm(options_of(name), spectrum(graph, Weights::metropolis), warnings,
+                              1000);
+}
+
+// All but the bits by the papers' formula, which are no whole numbers: they were added up in
+// another order.
+void expect_same_metrics(const Record& gpu, const Record& cpu) {
+  ASSERT_EQ(gpu.metrics.size(), cpu.metrics.size());
+  for (std::size_t row = 0; row < cpu.metrics.size(); ++row) {
+    const auto cut = [](const std::string& line) {
+      const std::size_t first = line.find(','), second = line.find(',', first + 1);
+      return std::pair(std::stod(line.substr(first + 1)),
+                       line.substr(0, first) + line.substr(second));
+    };
+    const auto [gpu_paper, gpu_rest] = cut(gpu.metrics[row]);
+    const auto [cpu_paper, cpu_rest] = cut(cpu.metrics[row]);
+    EXPECT_NEAR(gpu_paper, cpu_paper, 1e-12 * cpu_paper);
+    EXPECT_EQ(gpu_rest, cpu_rest);
+  }
+}
+
+void expect_same_run(const std::string& name, const ticopd::Setup<float>& setup,
+                     const CodecOptions& codec) {
+  const Record cpu = record(algorithm<float>(name, setup.graph), setup, {1, 1});
+  const Record gpu = record(device_algorithm(name, setup.graph), on_device(setup, codec), {1, 1});
+  EXPECT_EQ(gpu.digest, cpu.digest);
+  EXPECT_TRUE(gpu.x == cpu.x);
+  expect_same_metrics(gpu, cpu);
+}
+
+class CudaNetworkRuns : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { TICOPD_NEEDS_DEVICE(); }
+};
+
+TEST_P(CudaNetworkRuns, AreTheRunsOfTheCpuBitByBit) {
+  const std::string name = GetParam();
+  const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{10, 33, 12});
+  for (const CodecOptions& codec : codecs_for(algorithm_info(name))) {
+    SCOPED_TRACE(codec.kind);
+    ticopd::Setup<float> setup{.graph = graph_for(name, erdos_renyi(10, 0.3, 7)),
+                               .objective = f,
+                               .codec = make_codec<float>(codec),
+                               .iterations = 40,
+                               .log = {.every = 10}};
+    expect_same_run(name, setup, codec);
+    if (codec.kind != "qsgd" && codec.kind != "identity") continue;
+    SCOPED_TRACE("mini-batches");
+    setup.batch = 5;
+    expect_same_run(name, setup, codec);
+    const AlgorithmNeeds needs = algorithm_needs(options_of(name));
+    if (needs.centre || needs.fixed_graph) continue;
+    SCOPED_TRACE("links that come and go, and a noisy channel");
+    setup.links = {.drop = 0.3};
+    setup.channel_noise = {ChannelNoise::Kind::uniform, 1e-3};
+    expect_same_run(name, setup, codec);
+  }
+}
+
+TEST_P(CudaNetworkRuns, GoOnOnTheCpuAndBack) {
+  const std::string name = GetParam();
+  const fs::path file =
+      fs::temp_directory_path() / ("ticopd_cuda_" + std::to_string(::getpid()) + ".safetensors");
+  const CodecOptions codec = codec_for(name, {.kind = "qsgd", .bits = 4});
+  ticopd::Setup<float> setup{
+      .graph = graph_for(name, ring(6)),
+      .objective = std::make_shared<LeastSquares<float>>(ProblemSize{6, 77, 12}),
+      .codec = make_codec<float>(codec),
+      .batch = 4,
+      .iterations = 40,
+      .log = {.every = 5}};
+  const auto cpu = algorithm<float>(name, setup.graph);
+  const auto gpu = device_algorithm(name, setup.graph);
+  const std::string whole = solve(cpu, setup).digest;
+  for (const bool gpu_first : {true, false}) {
+    fs::remove(file);
+    std::atomic<bool> stop = false;
+    ticopd::Setup<float> part = setup;
+    part.checkpoint = file;
+    part.stop = &stop;
+    part.on_round = [&](std::uint32_t round) { stop = round == 17; };
+    ticopd::Setup<float> rest = setup;
+    rest.checkpoint = file;
+    rest.resume = true;
+    if (gpu_first) {
+      solve(gpu, on_device(part, codec));
+      EXPECT_EQ(solve(cpu, rest).digest, whole) << "begun on the device";
+    } else {
+      solve(cpu, part);
+      EXPECT_EQ(solve(gpu, on_device(rest, codec)).digest, whole) << "begun on the CPU";
+    }
+  }
+  fs::remove(file);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, CudaNetworkRuns, ::testing::ValuesIn(algorithm_names()),
+                         [](const auto& name) { return name.param; });
+
+// Rows that fill many blocks, long enough for graphs of many rounds, and every coding.
+TEST(CudaNetwork, LongRowsAndManyRoundsHaveTheBitsOfTheCpu) {
+  TICOPD_NEEDS_DEVICE();
+  const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{5, 8192 + 37, 2});
+  for (const Coding coding : {Coding::fixed, Coding::entropy, Coding::elias}) {
+    const CodecOptions codec{.kind = "qsgd", .bits = 6, .coding = coding};
+    ticopd::Setup<float> setup{.graph = ring(5),
+                               .objective = f,
+                               .codec = make_codec<float>(codec),
+                               .iterations = 150,
+                               .log = {.every = 70}};
+    const AlgorithmOptions steps{"ticopd", {{"alpha", 1e-5}, {"theta", 1}, {"eta", 0.1}}, {}};
+    Warnings warnings;
+    const Spectrum s = spectrum(setup.graph, setup.weights);
+    const Record cpu = record(make_algorithm<float>(steps, s, warnings), setup, {2, 1});
+    const Record gpu =
+        record(cuda::make_algorithm(steps, s, warnings, 150), on_device(setup, codec), {1, 1});
+    EXPECT_EQ(gpu.digest, cpu.digest);
+    expect_same_metrics(gpu, cpu);  // the bits that were sent among them
+  }
+}
+
+TEST(CudaNetwork, EndsWhenItsBitsAreSpent) {
+  TICOPD_NEEDS_DEVICE();
+  const CodecOptions codec{.kind = "qsgd", .bits = 4, .coding = Coding::entropy};
+  ticopd::Setup<float> setup{
+      .graph = ring(5),
+      .objective = std::make_shared<LeastSquares<float>>(ProblemSize{5, 33, 12}),
+      .codec = make_codec<float>(codec),
+      .iterations = 1000,
+      .until_bits = 6'000};
+  const Solution<float> cpu = solve(algorithm<float>("ticopd", setup.graph), setup);
+  const Solution<float> gpu =
+      solve(device_algorithm("ticopd", setup.graph), on_device(setup, codec));
+  EXPECT_EQ(gpu.rounds, cpu.rounds);
+  EXPECT_EQ(gpu.digest, cpu.digest);
+  EXPECT_LT(gpu.rounds, 1000u);
+}
+
+// A step of 1e30 is beyond what a norm can carry in the second round, and nobody looks before.
+TEST(CudaNetwork, DivergenceNamesTheRoundAsOnTheCpu) {
+  TICOPD_NEEDS_DEVICE();
+  const CodecOptions codec{.kind = "qsgd", .bits = 4};
+  ticopd::Setup<float> setup{
+      .graph = ring(5),
+      .objective = std::make_shared<LeastSquares<float>>(ProblemSize{5, 50, 12}),
+      .codec = make_codec<float>(codec),
+      .iterations = 1000,
+      .only_last = true};
+  const AlgorithmOptions steps{
+      "ticopd", {{"alpha", 1e37}, {"theta", 1}, {"eta", 1}, {"beta", 0.5}}, {}};
+  Warnings warnings;
+  const Spectrum s = spectrum(setup.graph, setup.weights);
+  const auto message = [](const auto& run) -> std::string {
+    try {
+      run();
+    } catch (const Diverged& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const std::string cpu = message([&] { solve(make_algorithm<float>(steps, s, warnings), setup); });
+  const std::string gpu = message(
+      [&] { solve(cuda::make_algorithm(steps, s, warnings, 1000), on_device(setup, codec)); });
+  ASSERT_NE(gpu, "");
+  ASSERT_NE(cpu, "");
+  // Which of several agents comes first is not promised.
+  const auto rest = [](const std::string& text) { return text.substr(text.find("round")); };
+  EXPECT_EQ(rest(gpu), rest(cpu));
+}
+
+}  // namespace
+}  // namespace ticopd::dense

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "ticopd/algorithms/registry.hpp"
+#include "ticopd/algorithms/run.hpp"
+#include "ticopd/codecs/codec.hpp"
+#include "ticopd/cuda/problem.hpp"
+#include "ticopd/network/any.hpp"
+
+// All that the rest of the library knows of the CUDA part. It is there in every build: in one
+// without CUDA (absent.cpp) all of it throws UnavailableError.
+namespace ticopd::cuda {
+
+// UnavailableError, with one line that says what is missing: this build's CUDA part, a GPU, a
+// driver that is new enough, a GPU of a kind that we have kernels for.
+void require_device();
+
+std::string device_name();  // for run.json
+
+struct Options {
+  CodecOptions codec;                           // what Surroundings::codec was made of
+  std::shared_ptr<const Problem> problem = {};  // null: gradients and values are the host's
+  bool host_gradient = false;                   // gradients are the host's all the same
+  bool tf32 = false;                            // products of float features in TF32
+};
+
+// The network whose rows all lie on the device. UnavailableError if its memory would not do.
+std::unique_ptr<AnyNetwork<float>> make_network(const Surroundings<float>& surroundings,
+                                                const Options& options);
+
+// As ticopd::make_algorithm, for that network.
+RunFactory<float> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
+                                 Warnings& warnings, std::uint32_t iterations);
+
+}  // namespace ticopd::cuda

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "ticopd/cuda/memory.hpp"
+#include "ticopd/network/field.hpp"
+
+namespace ticopd::cuda {
+
+// One row of d coordinates per agent, on the device. Rows begin at multiples of 512 bytes, so that
+// a warp reads and writes whole lines.
+class DeviceField {
+ public:
+  DeviceField() = default;
+  DeviceField(std::size_t rows, std::size_t cols)
+      : rows_(rows), cols_(cols), stride_((cols + 127) / 128 * 128), data_(rows * stride_) {}
+
+  std::size_t rows() const { return rows_; }
+  std::size_t cols() const { return cols_; }
+  std::size_t bytes() const { return data_.bytes(); }
+  bool empty() const { return data_.size() == 0; }
+  Rows view() const { return {const_cast<float*>(data_.data()), stride_}; }
+
+  // Whole fields, or all rows alike. They wait for the device.
+  void upload(const Field<float>& from) {
+    copy_rows(data_.data(), stride_ * sizeof(float), from.data(), cols_ * sizeof(float),
+              cols_ * sizeof(float), rows_);
+  }
+  void fill_rows(std::span<const float> row) {
+    for (std::size_t i = 0; i < rows_; ++i)
+      copy(data_.data() + i * stride_, row.data(), row.size_bytes());
+  }
+  void download(Field<float>& to) const {
+    if (to.rows() != rows_ || to.cols() != cols_) to = Field<float>(rows_, cols_);
+    copy_rows(to.data(), cols_ * sizeof(float), data_.data(), stride_ * sizeof(float),
+              cols_ * sizeof(float), rows_);
+  }
+
+ private:
+  std::size_t rows_ = 0, cols_ = 0, stride_ = 0;
+  Buffer<float> data_;
+};
+
+}  // namespace ticopd::cuda

@@ -1,0 +1,168 @@
+#include <mutex>
+
+#include "ticopd/cuda/device.hpp"
+#include "ticopd/cuda/network.hpp"
+#include "ticopd/error.hpp"
+
+namespace ticopd::cuda {
+namespace {
+
+// How often the host looks whether a message could not be encoded.
+constexpr std::uint32_t rounds_between_looks = 64;
+
+std::shared_ptr<Trouble> pinned_trouble() {
+  void* memory = nullptr;
+  check(cudaMallocHost(&memory, sizeof(Trouble)), "allocate pinned memory");
+  return {new (memory) Trouble{}, [](Trouble* t) { cudaFreeHost(t); }};
+}
+
+}  // namespace
+
+CudaNetwork::CudaNetwork(const Surroundings<float>& s, const Options& options)
+    : AnyNetwork<float>(s),
+      options_(options),
+      host_(s),
+      self_weight_(self_weights()),
+      degree_(degrees()),
+      trouble_(1),
+      seen_(pinned_trouble()) {
+  if (!options.problem) return;
+  loaded_ = load(options.problem, options.tf32);
+  general_ = loaded_->general.get();
+  if (!options.host_gradient) fused_ = loaded_->fused.get();
+}
+
+CudaNetwork::Loaded::Loaded(const Problem& problem, bool in_tf32)
+    : tf32(in_tf32),
+      fused(make_fused_gradient(problem)),
+      general(make_general_objective(problem, tf32)) {}
+
+// The last problem stays on the device as long as anybody holds it in memory of the host.
+std::shared_ptr<CudaNetwork::Loaded> CudaNetwork::load(
+    const std::shared_ptr<const Problem>& problem, bool tf32) {
+  static std::mutex mutex;
+  static std::weak_ptr<const Problem> last;
+  static std::shared_ptr<Loaded> loaded;
+  const std::lock_guard lock(mutex);
+  if (loaded && last.lock() == problem && loaded->tf32 == tf32 && loaded.use_count() == 1)
+    return loaded;
+  loaded.reset();  // first, for its memory
+  loaded = std::make_shared<Loaded>(*problem, tf32);
+  last = problem;
+  return loaded;
+}
+
+DeviceField CudaNetwork::field() {
+  Field f(plan_.rows(), s_.objective.dimension());
+  count_state(f.bytes());
+  return f;
+}
+
+DeviceField CudaNetwork::start() {
+  std::vector<float> x0(s_.objective.dimension());
+  s_.objective.start(s_.seed, x0);
+  Field x = field();
+  x.fill_rows(x0);
+  return x;
+}
+
+void CudaNetwork::begin_round(std::uint32_t round) {
+  AnyNetwork<float>::begin_round(round);
+  host_.begin_round(round);
+  queue_.begin_round(round);
+  if (round % rounds_between_looks != 0) return;
+  look_for_trouble(*seen_);
+  check(cudaMemcpyAsync(seen_.get(), trouble_.data(), sizeof(Trouble), cudaMemcpyDeviceToHost,
+                        queue_.stream()),
+        "copy");
+}
+
+void CudaNetwork::finish() {
+  queue_.finish();
+  copy(seen_.get(), trouble_.data(), sizeof(Trouble));
+  look_for_trouble(*seen_);
+}
+
+void CudaNetwork::look_for_trouble(const Trouble& t) const {
+  if (t.any == 0) return;
+  throw Diverged("diverged: what agent " + std::to_string(t.agent) + ", round " +
+                 std::to_string(t.round) + ", channel " + std::to_string(t.channel) +
+                 " would send is not finite, or beyond what the codec can carry");
+}
+
+void CudaNetwork::watch_writing(const float* rows, Watch& watch) {
+  for (DeviceMirror* mirror : mirrors_) {
+    if (mirror->watched() != rows || rows == nullptr) continue;
+    if (watch.squares)
+      mirror->forget_squares();  // one is served
+    else
+      watch = mirror->watch();
+  }
+}
+
+void CudaNetwork::written(const float* rows) {
+  for (DeviceMirror* mirror : mirrors_)
+    if (mirror->watched() == rows) mirror->forget_squares();
+}
+
+void CudaNetwork::gradient(const Field& x, Field& g) {
+  if (s_.batch == 0) return full_gradient(x, g);
+  written(g.view().data);
+  if (general_ && !options_.host_gradient)
+    general_->batch_gradient(queue_, x.view(), g.view(), s_.seed, s_.batch);
+  else
+    host_gradient(x, g, false);
+}
+
+void CudaNetwork::full_gradient(const Field& x, Field& g) {
+  written(g.view().data);
+  if (fused_)
+    fused_->gradient(queue_, x.view(), g.view());
+  else if (general_ && !options_.host_gradient)
+    general_->gradient(queue_, x.view(), g.view());
+  else
+    host_gradient(x, g, true);
+}
+
+void CudaNetwork::host_gradient(const Field& x, Field& g, bool full) {
+  queue_.host([&] {
+    x.download(host_x_);
+    if (host_g_.rows() != x.rows()) host_g_ = ticopd::Field<float>(x.rows(), x.cols());
+    if (full)
+      host_.full_gradient(host_x_, host_g_);
+    else
+      host_.gradient(host_x_, host_g_);
+    g.upload(host_g_);
+  });
+}
+
+Ledger& CudaNetwork::ledger() {
+  Ledger& all = AnyNetwork<float>::ledger();
+  queue_.finish();
+  for (DeviceMirror* mirror : mirrors_) mirror->give_counts(all);
+  // What went through the host was counted there.
+  for (std::size_t row = 0; row < all.agents.size(); ++row) {
+    Ledger::Agent& from = host_.ledger().agents[row];
+    Ledger::Agent& to = all.agents[row];
+    to.messages += std::exchange(from.messages, 0);
+    to.payload_bytes += std::exchange(from.payload_bytes, 0);
+    to.paper_bits += std::exchange(from.paper_bits, 0.0);
+    to.saturated += std::exchange(from.saturated, 0);
+    for (std::size_t link = 0; link < to.link_bytes.size(); ++link) {
+      to.link_messages[link] += std::exchange(from.link_messages[link], 0);
+      to.link_bytes[link] += std::exchange(from.link_bytes[link], 0);
+    }
+  }
+  return all;
+}
+
+std::unique_ptr<AnyNetwork<float>> make_network(const Surroundings<float>& surroundings,
+                                                const Options& options) {
+  require_device();
+  if (surroundings.transport.size() > 1)
+    throw ConfigError("--device cuda: all agents live on one device; allowed is one process");
+  require_memory(surroundings, options);
+  return std::make_unique<CudaNetwork>(surroundings, options);
+}
+
+}  // namespace ticopd::cuda

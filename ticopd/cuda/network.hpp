@@ -1,0 +1,136 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ticopd/cuda/cuda.hpp"
+#include "ticopd/cuda/field.hpp"
+#include "ticopd/cuda/map.cuh"
+#include "ticopd/cuda/mirror.hpp"
+#include "ticopd/cuda/objective.hpp"
+#include "ticopd/cuda/queue.hpp"
+#include "ticopd/network/cpu.hpp"
+#include "ticopd/network/network.hpp"
+
+namespace ticopd::cuda {
+
+// All rows on one device, and the verbs over them. The verbs are recorded and run when somebody
+// looks, or when enough rounds have come together (queue.hpp).
+class CudaNetwork final : public AnyNetwork<float> {
+ public:
+  using Scalar = float;
+  using Field = DeviceField;
+  using Mirror = DeviceMirror;
+
+  CudaNetwork(const Surroundings<float>& s, const Options& options);
+
+  Field field();
+  Field start();
+
+  void begin_round(std::uint32_t round) override;
+
+  void gradient(const Field& x, Field& g);       // over the round's mini-batch
+  void full_gradient(const Field& x, Field& g);  // over all samples
+
+  template <class F, class... Operands>
+  void map(const F& formula, Operands&&... operands);
+
+  PerAgent self_weight() const { return {self_weight_.data()}; }
+  PerAgent degree() const { return {degree_.data()}; }
+
+  void evaluate_at(std::span<const float> x, std::span<double> values,
+                   ticopd::Field<float>& g) override;
+  Global global_at(std::span<const float> x) override;
+  double accuracy(std::span<const float> x) override;
+  Ledger& ledger() override;
+
+  // Everything asked for is done. Diverged if a message could not be encoded.
+  void finish();
+
+  Queue& queue() { return queue_; }
+  const Options& options() const { return options_; }
+  CpuNetwork<float>& host() { return host_; }
+  Trouble* trouble() { return trouble_.data(); }
+  void add(DeviceMirror* mirror) { mirrors_.push_back(mirror); }
+  void remove(DeviceMirror* mirror) { std::erase(mirrors_, mirror); }
+
+ private:
+  void host_gradient(const Field& x, Field& g, bool full);
+  void look_for_trouble(const Trouble& trouble) const;
+  // These rows are about to be written: by a map, which can leave sums for one mirror, or
+  // otherwise.
+  void watch_writing(const float* rows, Watch& watch);
+  void written(const float* rows);
+  template <class Operand>
+  static const float* data_of(const Operand& operand) {
+    if constexpr (std::is_same_v<Operand, Field>)
+      return operand.view().data;
+    else
+      return nullptr;
+  }
+  template <bool writes>
+  static auto view_of(const Field& f) {
+    return std::conditional_t<writes, Written, Read>{f.view()};
+  }
+  template <bool writes>
+  static Mixture view_of(const Mixture& m) {
+    return m;
+  }
+  template <bool writes>
+  static PerAgent view_of(const PerAgent& p) {
+    return p;
+  }
+
+  Options options_;
+  CpuNetwork<float> host_;  // what the device has no code for
+  Queue queue_;
+  // The problem on the device. Networks of one problem share it, one after the other: a search
+  // makes hundreds of them.
+  struct Loaded {
+    Loaded(const Problem& problem, bool tf32);
+    bool tf32;
+    std::unique_ptr<FullGradient> fused;
+    std::unique_ptr<GeneralObjective> general;
+  };
+  static std::shared_ptr<Loaded> load(const std::shared_ptr<const Problem>& problem, bool tf32);
+  std::shared_ptr<Loaded> loaded_;
+  FullGradient* fused_ = nullptr;        // null: of another kind
+  GeneralObjective* general_ = nullptr;  // null: all is the host's
+  Buffer<float> self_weight_, degree_;
+  Buffer<Trouble> trouble_;
+  std::shared_ptr<Trouble> seen_;  // a copy for the host, a little late
+  std::vector<DeviceMirror*> mirrors_;
+  // One model that all agents are asked about, and what they say.
+  struct Point {
+    Point(std::size_t agents, std::size_t d) : x(1, d), gradients(agents, d), values(agents) {}
+    Rows model() const { return {x.view().data, 0}; }
+    Field x, gradients;
+    Buffer<double> values, norm2{1};
+    Buffer<std::uint32_t> right{1};
+  };
+  Point& point_at(std::span<const float> x);
+  std::unique_ptr<Point> point_;
+  ticopd::Field<float> host_x_, host_g_;
+};
+
+template <class F, class... Operands>
+void CudaNetwork::map(const F& formula, Operands&&... operands) {
+  using S = Signature<decltype(&F::operator())>;
+  const std::size_t d = s_.objective.dimension();
+  const Grid grid{
+      .blocks = dim3(static_cast<unsigned>((d + 4 * map_threads - 1) / (4 * map_threads)),
+                     static_cast<unsigned>(plan_.rows())),
+      .threads = dim3(map_threads),
+      .early = true};
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    Watch watch;
+    ((S::template writes<i> ? watch_writing(data_of(operands), watch) : void()), ...);
+    queue_.launch(map_rows<F, decltype(view_of<S::template writes<i>>(operands))...>, grid, formula,
+                  d, watch, view_of<S::template writes<i>>(operands)...);
+  }
+  (std::index_sequence_for<Operands...>{});
+}
+
+static_assert(Network<CudaNetwork>);
+
+}  // namespace ticopd::cuda

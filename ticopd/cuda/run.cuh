@@ -1,0 +1,110 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "ticopd/algorithms/run.hpp"
+#include "ticopd/cuda/network.hpp"
+
+namespace ticopd::cuda {
+
+// Copies of a run's state in memory of the host, for who looks at it (metrics, checkpoints).
+class Staged {
+ public:
+  // Of a mirror.
+  class Mirror final : public AnyMirror<float> {
+   public:
+    Field<float>& rows() override { return rows_; }
+    const Routes<float>& routes() const override { return device_->routes(); }
+    const Field<float>& own() const override { return device_->routes().by_link() ? own_ : rows_; }
+    void receive() override {}
+    void resumed() override {}
+    void stage(DeviceMirror& device) {
+      device_ = &device;
+      device.download(rows_);
+      if (device.routes().by_link()) device.own().download(own_);
+    }
+
+   private:
+    const DeviceMirror* device_ = nullptr;
+    Field<float> rows_, own_;
+  };
+
+  Field<float>& field(const std::string& name) { return fields_[name]; }
+  Mirror& mirror(const std::string& name) { return mirrors_[name]; }
+
+ private:
+  std::map<std::string, Field<float>> fields_;
+  std::map<std::string, Mirror> mirrors_;
+};
+
+// An algorithm's run on the device.
+template <class Algorithm>
+class DeviceRun final : public AnyRun<float> {
+ public:
+  DeviceRun(const Algorithm& params, CudaNetwork& net) : net_(net), run_(params, net) {}
+
+  void step() override { run_.step(); }
+
+  Field<float>& x() override {
+    net_.finish();
+    run_.x.download(x_);
+    return x_;
+  }
+
+  void visit(StateVisitor<float>& state) override {
+    net_.finish();
+    run_.visit(Download{state, staged_});
+  }
+
+  void complete() override { net_.finish(); }
+
+  void resumed() override {
+    net_.finish();
+    run_.visit(Upload{staged_});
+    net_.finish();
+  }
+
+ private:
+  struct Download {
+    StateVisitor<float>& state;
+    Staged& staged;
+    void field(std::string_view name, const DeviceField& rows) {
+      rows.download(staged.field(std::string(name)));
+      state.field(name, staged.field(std::string(name)));
+    }
+    void dual(std::string_view name, const DeviceField& rows) {
+      rows.download(staged.field(std::string(name)));
+      state.dual(name, staged.field(std::string(name)));
+    }
+    void mirror(std::string_view name, DeviceMirror& m) {
+      staged.mirror(std::string(name)).stage(m);
+      state.mirror(name, staged.mirror(std::string(name)));
+    }
+  };
+  struct Upload {
+    Staged& staged;
+    void field(std::string_view name, DeviceField& rows) {
+      rows.upload(staged.field(std::string(name)));
+    }
+    void dual(std::string_view name, DeviceField& rows) { field(name, rows); }
+    void mirror(std::string_view name, DeviceMirror& m) {
+      m.restore(staged.mirror(std::string(name)).rows());
+    }
+  };
+
+  CudaNetwork& net_;
+  typename Algorithm::template Run<CudaNetwork> run_;
+  Field<float> x_;
+  Staged staged_;
+};
+
+template <class Algorithm>
+RunFactory<float> device_run_factory(const Algorithm& params) {
+  return [params](AnyNetwork<float>& net) -> std::unique_ptr<AnyRun<float>> {
+    return std::make_unique<DeviceRun<Algorithm>>(params, dynamic_cast<CudaNetwork&>(net));
+  };
+}
+
+}  // namespace ticopd::cuda
