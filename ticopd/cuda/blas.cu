@@ -4,8 +4,10 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ticopd/cuda/blas.hpp"
+#include "ticopd/cuda/general_int8.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd::cuda {
@@ -157,16 +159,17 @@ Product::~Product() {
   if (operation_ != nullptr) lt.operation_destroy(operation_);
 }
 
-bool Product::runs(cudaStream_t stream, const cublasLtMatmulAlgo_t& algorithm, const void* a,
-                   const void* b, void* c) const {
+bool Product::runs(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
+                   void* c) const {
+  if (!algorithm) return general::multiply_int8(stream, shape_, a, b, c);
   return functions().matmul(blas_.handle_, operation_, scalar(one, shape_.kind), a, a_, b, b_,
-                            scalar(zero, shape_.kind), c, c_, c, c_, &algorithm,
+                            scalar(zero, shape_.kind), c, c_, c, c_, &*algorithm,
                             blas_.workspace_.data(), Blas::workspace_bytes,
                             stream) == CUBLAS_STATUS_SUCCESS;
 }
 
-void Product::enqueue(cudaStream_t stream, const cublasLtMatmulAlgo_t& algorithm, const void* a,
-                      const void* b, void* c) const {
+void Product::enqueue(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
+                      void* c) const {
   if (!runs(stream, algorithm, a, b, c)) unavailable("refuses a product");
 }
 
@@ -181,7 +184,7 @@ void Product::choose(const void* a, const void* b, void* c) {
        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
     lt.preference_set(preference, which, &alignment, sizeof alignment);
-  std::array<cublasLtMatmulHeuristicResult_t, 8> found{};
+  std::array<cublasLtMatmulHeuristicResult_t, 16> found{};
   const bool whole = shape_.kind == ProductShape::Kind::int8;
   int count = 0;
   const cublasStatus_t status =
@@ -189,14 +192,16 @@ void Product::choose(const void* a, const void* b, void* c) {
                    whole ? static_cast<int>(found.size()) : 1, found.data(), &count);
   lt.preference_destroy(preference);
   check(status, "multiply matrices of this shape");
-  if (count == 0) unavailable("has no algorithm for matrices of this shape");
+  std::vector<Algorithm> algorithms;
+  for (int i = 0; i < count; ++i) algorithms.push_back(found[static_cast<std::size_t>(i)].algo);
+  if (general::int8_fits(shape_)) algorithms.emplace_back();
+  if (algorithms.empty()) unavailable("has no algorithm for matrices of this shape");
 
   const Stream stream;
   const Event begin, end;
   cuda::check(cudaDeviceSynchronize(), "wait");  // what is enqueued may still use the operands
   float best = std::numeric_limits<float>::infinity();
-  for (int i = 0; i < count; ++i) {
-    const cublasLtMatmulAlgo_t& algorithm = found[static_cast<std::size_t>(i)].algo;
+  for (const Algorithm& algorithm : algorithms) {
     if (!runs(stream, algorithm, a, b, c)) continue;  // and its kernel is loaded, before captures
     cuda::check(cudaEventRecord(begin, stream), "time a product");
     for (int trial = 0; trial < 3; ++trial) enqueue(stream, algorithm, a, b, c);

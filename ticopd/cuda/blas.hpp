@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "ticopd/cuda/memory.hpp"
 #include "ticopd/cuda/queue.hpp"
@@ -43,8 +44,9 @@ struct ProductShape {
 };
 
 // A product whose algorithm is chosen, once, when it is made. In integers sums are exact whatever
-// the order, so there the quickest of some is found by trying; in floats the choice would change
-// bits from run to run, so there the library's own first choice is taken.
+// the order, so there the quickest of some, and of a kernel of our own (general_int8.hpp), is found
+// by trying; in floats the choice would change bits from run to run, so there the library's own
+// first choice is taken.
 class Product {
  public:
   // The operands are for the trials: c is overwritten. Waits for the device.
@@ -56,17 +58,19 @@ class Product {
   void record(Queue& queue, const void* a, const void* b, void* c) const;
 
  private:
-  void enqueue(cudaStream_t stream, const cublasLtMatmulAlgo_t& algorithm, const void* a,
-               const void* b, void* c) const;
-  bool runs(cudaStream_t stream, const cublasLtMatmulAlgo_t& algorithm, const void* a,
-            const void* b, void* c) const;
+  // No algorithm: our own.
+  using Algorithm = std::optional<cublasLtMatmulAlgo_t>;
+  void enqueue(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
+               void* c) const;
+  bool runs(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
+            void* c) const;
   void choose(const void* a, const void* b, void* c);
 
   Blas& blas_;
   ProductShape shape_;
   cublasLtMatmulDesc_t operation_ = nullptr;
   cublasLtMatrixLayout_t a_ = nullptr, b_ = nullptr, c_ = nullptr;
-  cublasLtMatmulAlgo_t algorithm_{};
+  Algorithm algorithm_;
 };
 
 }  // namespace ticopd::cuda

@@ -9,6 +9,8 @@ namespace ticopd::cuda::general {
 namespace {
 
 constexpr unsigned threads = 256;
+constexpr int fours_kept = 8;
+constexpr std::size_t most_kept = 4 * threads * fours_kept;
 
 struct DeltaArgs {
   Rows x, g;
@@ -23,12 +25,22 @@ struct DeltaArgs {
   std::uint32_t piece, pieces;
 };
 
+// 2^exponent times floats, exactly: no float holds all the powers that are needed.
+struct Power {
+  float first, second;
+  __device__ explicit Power(int exponent)
+      : first(ldexpf(1.0f, min(exponent, 100))), second(ldexpf(1.0f, max(exponent - 100, 0))) {}
+  __device__ int nearest(float v) const { return __float2int_rn(v * first * second); }
+};
+
 // A block for a unit: the largest of its deltas over the whole shard sets the scale, so that sums
 // over the shard are sums of integers. Four digits, not three: where a few samples dominate a
 // shard that is fitted well, the many others must still keep digits of their own, or the sum of
 // what they lose exceeds 1e-6 of the gradient. The scale is a power of two, so that only the last
-// digit is rounded.
+// digit is rounded. Of shards of up to most_kept samples the deltas are read once, and kept.
+template <bool kKept>
 __global__ void __launch_bounds__(threads) split_deltas(DeltaArgs args) {
+  wait_for_kernel_before();
   const std::uint32_t u = blockIdx.x, slot = blockIdx.y;
   const auto four_at = [&](std::uint32_t s) {
     return *reinterpret_cast<const float4*>(args.deltas +
@@ -37,11 +49,22 @@ __global__ void __launch_bounds__(threads) split_deltas(DeltaArgs args) {
   };
   int most = 0;
   double total = 0;
-  for (std::uint32_t s = 4 * threadIdx.x; s < args.samples; s += 4 * threads) {
-    const float4 v = four_at(s);
+  const auto look = [&](const float4& v) {
     most = max(max(most, max(magnitude_bits(v.x), magnitude_bits(v.y))),
                max(magnitude_bits(v.z), magnitude_bits(v.w)));
     total += (static_cast<double>(v.x) + v.y) + (static_cast<double>(v.z) + v.w);
+  };
+  float4 kept[kKept ? fours_kept : 1];
+  if constexpr (kKept) {
+#pragma unroll
+    for (int i = 0; i < fours_kept; ++i) {
+      const std::uint32_t s = 4 * (threadIdx.x + threads * i);
+      kept[i] = s < args.samples ? four_at(s) : make_float4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < fours_kept; ++i) look(kept[i]);
+  } else {
+    for (std::uint32_t s = 4 * threadIdx.x; s < args.samples; s += 4 * threads) look(four_at(s));
   }
   total = block_sum(total);
   const std::uint32_t owner = args.owners(slot);
@@ -53,7 +76,7 @@ __global__ void __launch_bounds__(threads) split_deltas(DeltaArgs args) {
   most = block_max(most);
   const bool empty = most == 0 || !finite_bits(most);
   const int exponent = empty ? 0 : ilogbf(__int_as_float(most));
-  const double scale = empty ? 0.0 : ldexp(1.0, 29 - exponent);  // |q| <= 2^30
+  const Power scale(29 - exponent);  // |q| <= 2^30
   const std::size_t row = static_cast<std::size_t>(slot) * args.units + u;
   if (threadIdx.x == 0)
     args.steps[row] = !finite_bits(most) ? CUDART_NAN
@@ -61,27 +84,33 @@ __global__ void __launch_bounds__(threads) split_deltas(DeltaArgs args) {
                                          : ldexp(1.0, exponent - 29) / 255.0;
   std::int8_t* digits =
       args.digits + (static_cast<std::size_t>(slot) * 4 * args.units + u) * args.samples;
+  int sum[4];
+  const auto write = [&](std::uint32_t s, const float4& v) {
+    std::uint32_t of[4] = {0, 0, 0, 0};
+    if (!empty) {
+      of[0] = four_digits(scale.nearest(v.x)), of[1] = four_digits(scale.nearest(v.y));
+      of[2] = four_digits(scale.nearest(v.z)), of[3] = four_digits(scale.nearest(v.w));
+    }
+    turn_bytes(of);
+#pragma unroll
+    for (int d = 0; d < 4; ++d) {
+      sum[d] = __dp4a(static_cast<int>(of[d]), 0x01010101, sum[d]);
+      *reinterpret_cast<std::uint32_t*>(
+          digits + static_cast<std::size_t>(d) * args.units * args.samples + s) = of[d];
+    }
+  };
   for (std::uint32_t piece = 0; piece < args.pieces; ++piece) {
-    int sum[4] = {0, 0, 0, 0};
-    const std::uint32_t end = (piece + 1) * args.piece;
-    for (std::uint32_t s = piece * args.piece + 4 * threadIdx.x; s < end; s += 4 * threads) {
-      const float4 v4 = four_at(s);
-      const float v[4] = {v4.x, v4.y, v4.z, v4.w};
-      int digit[4][4];
+    sum[0] = sum[1] = sum[2] = sum[3] = 0;
+    if constexpr (kKept) {  // one piece
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        int q = empty ? 0 : __double2int_rn(static_cast<double>(v[i]) * scale);
-#pragma unroll
-        for (int d = 3; d >= 0; --d) {
-          digit[d][i] = next_digit(q);
-          sum[d] += digit[d][i];
-        }
+      for (int i = 0; i < fours_kept; ++i) {
+        const std::uint32_t s = 4 * (threadIdx.x + threads * i);
+        if (s < args.samples) write(s, kept[i]);
       }
-#pragma unroll
-      for (int d = 0; d < 4; ++d)
-        *reinterpret_cast<std::uint32_t*>(
-            digits + static_cast<std::size_t>(d) * args.units * args.samples + s) =
-            packed(digit[d][0], digit[d][1], digit[d][2], digit[d][3]);
+    } else {
+      const std::uint32_t end = (piece + 1) * args.piece;
+      for (std::uint32_t s = piece * args.piece + 4 * threadIdx.x; s < end; s += 4 * threads)
+        write(s, four_at(s));
     }
 #pragma unroll
     for (int d = 0; d < 4; ++d) sum[d] = block_sum(sum[d]);
@@ -105,6 +134,7 @@ struct GradientArgs {
 
 template <bool kDigits>
 __global__ void __launch_bounds__(threads) finish_first_gradient(GradientArgs args) {
+  wait_for_kernel_before();
   const std::uint32_t f = blockIdx.x * threads + threadIdx.x, u = blockIdx.y, slot = blockIdx.z;
   if (f >= args.given) return;
   const std::int32_t place = args.places[static_cast<std::size_t>(slot) * args.given + f];
@@ -165,8 +195,10 @@ void record_first_deltas(Queue& queue, const Pass& pass, Workspace& space) {
                        u32(pass.model.units()),
                        u32(pass.layout.samples / pass.layout.pieces),
                        u32(pass.layout.pieces)};
-  queue.launch(split_deltas,
-               Grid{dim3(u32(pass.model.units()), u32(pass.layout.slots)), dim3(threads)}, args);
+  const bool kept = pass.layout.samples <= most_kept && pass.layout.pieces == 1;
+  queue.launch(kept ? split_deltas<true> : split_deltas<false>,
+               Grid{dim3(u32(pass.model.units()), u32(pass.layout.slots)), dim3(threads), 0, true},
+               args);
 }
 
 void record_first_gradient(Queue& queue, const Pass& pass, Workspace& space) {
@@ -186,7 +218,7 @@ void record_first_gradient(Queue& queue, const Pass& pass, Workspace& space) {
                           0};
   const Grid grid{dim3(blocks_of(pass.model.features(), threads), u32(pass.model.units()),
                        u32(pass.layout.slots)),
-                  dim3(threads)};
+                  dim3(threads), 0, true};
   queue.launch(pass.model.digits ? finish_first_gradient<true> : finish_first_gradient<false>, grid,
                args);
 }

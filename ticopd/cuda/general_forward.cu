@@ -24,6 +24,8 @@ struct WeightArgs {
 // digits. A NaN anywhere in the row, also at a pixel that is always zero, makes its step NaN and so
 // all that comes of it.
 __global__ void split_weights(WeightArgs args) {
+  wait_for_kernel_before();
+  let_next_kernel_begin();
   const std::uint32_t u = blockIdx.x, slot = blockIdx.y;
   const float* w = args.x.row(args.owners(slot)) + static_cast<std::size_t>(u) * args.given;
   const std::uint32_t* columns = args.columns + static_cast<std::size_t>(slot) * args.column_stride;
@@ -71,6 +73,7 @@ __global__ void split_weights(WeightArgs args) {
 }
 
 __global__ void pad_weights(WeightArgs args) {
+  wait_for_kernel_before();
   const std::uint32_t u = blockIdx.x, slot = blockIdx.y;
   const float* w = args.x.row(args.owners(slot)) + static_cast<std::size_t>(u) * args.given;
   float* to = static_cast<float*>(args.weights) +
@@ -95,6 +98,7 @@ struct OutputArgs {
 // Four samples a thread. Digits are joined in integers, exactly, and rounded once.
 template <bool kDigits>
 __global__ void __launch_bounds__(threads) make_first_outputs(OutputArgs args) {
+  wait_for_kernel_before();
   const std::uint32_t s = (blockIdx.x * threads + threadIdx.x) * 4;
   const std::uint32_t u = blockIdx.y, slot = blockIdx.z;
   if (s >= args.samples) return;
@@ -156,7 +160,7 @@ void record_first_weights(Queue& queue, const Pass& pass, Workspace& space) {
                         u32(pass.model.units()),
                         u32(pass.model.features()),
                         u32(pass.layout.features)};
-  const Grid grid{dim3(u32(pass.model.units()), u32(pass.layout.slots)), dim3(threads)};
+  const Grid grid{dim3(u32(pass.model.units()), u32(pass.layout.slots)), dim3(threads), 0, true};
   queue.launch(pass.model.digits ? split_weights : pad_weights, grid, args);
 }
 
@@ -177,7 +181,7 @@ void record_first_outputs(Queue& queue, const Pass& pass, Workspace& space) {
                         0};
   const Grid grid{dim3(blocks_of(pass.layout.samples, 4 * threads), u32(pass.model.units()),
                        u32(pass.layout.slots)),
-                  dim3(threads)};
+                  dim3(threads), 0, true};
   queue.launch(pass.model.digits ? make_first_outputs<true> : make_first_outputs<false>, grid,
                args);
 }

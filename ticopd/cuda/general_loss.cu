@@ -67,6 +67,8 @@ __device__ double least_squares(const Lane& lane, double label, double scale) {
 
 // A sample a thread. Padding has no loss and no delta, whatever its logits are.
 __global__ void __launch_bounds__(threads) take_losses(LossArgs args) {
+  wait_for_kernel_before();
+  let_next_kernel_begin();
   const std::uint32_t s = blockIdx.x * threads + threadIdx.x, slot = blockIdx.y;
   double loss = 0;
   if (s < args.samples) {
@@ -171,10 +173,10 @@ void record_losses(Queue& queue, const Pass& pass, Workspace& space, Problem::Lo
                       u32(pass.model.outputs()),
                       static_cast<std::uint32_t>(loss),
                       0};
-  queue.launch(
-      take_losses,
-      Grid{dim3(blocks_of(pass.layout.samples, threads), u32(pass.layout.slots)), dim3(threads)},
-      args);
+  queue.launch(take_losses,
+               Grid{dim3(blocks_of(pass.layout.samples, threads), u32(pass.layout.slots)),
+                    dim3(threads), 0, true},
+               args);
 }
 
 void record_values(Queue& queue, const Pass& pass, const Workspace& space, std::size_t dimension,

@@ -98,6 +98,7 @@ struct FoldArgs {
 
 __global__ void fold_gradient(FoldArgs args) {
   wait_for_kernel_before();
+  let_next_kernel_begin();
   const std::uint32_t each = args.rows * (args.inputs + 1);
   const std::uint32_t e = blockIdx.x * blockDim.x + threadIdx.x, slot = blockIdx.y;
   if (e >= each) return;
