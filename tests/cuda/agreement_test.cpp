@@ -59,7 +59,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Agreement,
                                            std::vector<std::string>{"problem.hidden=[30, 20]"},
                                            std::vector<std::string>{
                                                "problem.objective=\"softmax\""},
-                                           std::vector<std::string>{"problem.activation=\"tanh\""},
+                                           std::vector<std::string>{"problem.activation=\"tanh\"",
+                                                                    "algorithm.alpha=0.03"},
                                            std::vector<std::string>{"problem.batch=32"},
                                            std::vector<std::string>{"codec.coding=\"entropy\""}));
 

@@ -77,5 +77,34 @@ TEST(Queue, LetsTheHostWorkInTheMiddleOfARound) {
   EXPECT_EQ(list.read(), expected);
 }
 
+// Two lists: one that is written aside, and one that waits for it.
+__global__ void copy_last(const std::uint32_t* from, const std::uint32_t* length,
+                          std::uint32_t* list, std::uint32_t* count) {
+  list[(*count)++] = from[*length - 1];
+}
+
+TEST(Queue, JoinsWhatRanAside) {
+  TICOPD_NEEDS_DEVICE();
+  List aside, beside, after;
+  Queue queue;
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t round = 1; round <= 300; ++round) {
+    queue.begin_round(round);
+    queue.begin_aside();
+    aside.add(queue, 10);
+    queue.end_aside();
+    beside.add(queue, 20);
+    if (round % 3 != 0) queue.join();  // else the round's end does it
+    if (round % 3 != 0)
+      queue.launch(copy_last, Grid{.blocks = dim3(1), .threads = dim3(1)}, aside.list.data(),
+                   aside.length.data(), after.list.data(), after.length.data());
+    if (round % 3 != 0) expected.push_back(round + 10);
+  }
+  queue.finish();
+  EXPECT_EQ(after.read(), expected);
+  EXPECT_EQ(aside.read().size(), 300u);
+  EXPECT_EQ(beside.read().back(), 320u);
+}
+
 }  // namespace
 }  // namespace ticopd::cuda

@@ -138,6 +138,20 @@ __device__ __forceinline__ void dh_fragments(const Layer2& w2, AgentParameters& 
   }
 }
 
+// What h - 1/2 leaves out of the logits goes to their bias. Sixteen threads add up a class: one
+// alone would take longer than everything else here.
+__device__ __forceinline__ void write_bias(const Data& data, const Layer2& w2, const float* b2,
+                                           AgentParameters& out) {
+  const int c = threadIdx.x / 16, lane = threadIdx.x % 16;
+  double sum = 0;
+  for (int j = lane; c < max_classes && j < max_hidden; j += 16) sum += w2.w[j * max_classes + c];
+  for (int half = 8; half > 0; half /= 2) sum += __shfl_down_sync(~0u, sum, half, 16);
+  if (lane == 0 && c < data.classes) out.bias[c] = static_cast<float>(0.5 * sum + b2[c]);
+  // A class that is not there: its probability is exactly 0.
+  const int absent = static_cast<int>(threadIdx.x);
+  if (absent >= data.classes && absent < 16) out.bias[absent] = -INFINITY;
+}
+
 // W2 over a power of two; the logits' bias; and bounds for the digits of dH, which delta.1 = 0 lets
 // the range of W2_j over the classes give.
 __device__ void prepare_layer2(const Data& data, const Work& work, const float* x, int agent) {
@@ -172,16 +186,7 @@ __device__ void prepare_layer2(const Data& data, const Work& work, const float* 
     out.w1_scale[tid] = bound / (most_digits * 255.f) * data.scale[agent];
   }
   if (tid == 0) out.w2_scale = scale.value();
-  if (tid >= 128 && tid < 144) {
-    const int c = tid - 128;
-    double bias = -INFINITY;  // a class that is not there: its probability is exactly 0
-    if (c < data.classes) {
-      bias = 0;
-      for (int j = 0; j < max_hidden; j++) bias += w2.w[j * max_classes + c];
-      bias = 0.5 * bias + b2[c];
-    }
-    out.bias[c] = static_cast<float>(bias);
-  }
+  write_bias(data, w2, b2, out);
 }
 
 }  // namespace

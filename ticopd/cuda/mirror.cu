@@ -131,6 +131,7 @@ void DeviceMirror::upload_routes() {
 
 void DeviceMirror::start_at_common(const DeviceField& v) {
   fresh_ = false;
+  net_.queue().join();
   net_.queue().launch(copy_common, every_coordinate(h_), h_.view(), v.view(), v.cols());
   if (host_) {
     net_.queue().finish();
@@ -159,6 +160,7 @@ void DeviceMirror::send_moved(const DeviceField& v, float least, float gain) {
 void DeviceMirror::exchange(const DeviceField& v, const Call& call) {
   if (host_) return exchange_on_host(v, call);
   Queue& queue = net_.queue();
+  queue.join();
   const Surroundings<float>& s = net_.surroundings();
   if (routes_.by_link()) {  // other links than in the last round
     queue.finish();
@@ -200,7 +202,12 @@ void DeviceMirror::exchange(const DeviceField& v, const Call& call) {
   if (routes_.by_link())  // also those without message
     queue.launch(stay_as_they_are, every_coordinate(h_), h_.view(), estimate_.view(), sent_.view(),
                  h_.cols());
-  if (count > 0) (call.lossless ? lossless_ : codec_)->exchange(queue, e);
+  if (count > 0) {
+    queue.begin_aside();  // a gradient may run beside it, and nothing else (CudaNetwork)
+    (call.lossless ? lossless_ : codec_)->exchange(queue, e);
+    queue.end_aside();
+    net_.sending(v.view().data);
+  }
   update_means();
 }
 

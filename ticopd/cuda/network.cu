@@ -53,7 +53,7 @@ std::shared_ptr<CudaNetwork::Loaded> CudaNetwork::load(
 }
 
 DeviceField CudaNetwork::field() {
-  Field f(plan_.rows(), s_.objective.dimension());
+  Field f(plan_.rows(), s_.objective.dimension(), &queue_);
   count_state(f.bytes());
   return f;
 }
@@ -101,6 +101,7 @@ void CudaNetwork::watch_writing(const float* rows, Watch& watch) {
 }
 
 void CudaNetwork::written(const float* rows) {
+  if (rows == sending_) queue_.join();  // it is read until then
   for (DeviceMirror* mirror : mirrors_)
     if (mirror->watched() == rows) mirror->forget_squares();
 }

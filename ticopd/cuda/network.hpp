@@ -51,6 +51,7 @@ class CudaNetwork final : public AnyNetwork<float> {
   const Options& options() const { return options_; }
   CpuNetwork<float>& host() { return host_; }
   Trouble* trouble() { return trouble_.data(); }
+  void sending(const float* rows) { sending_ = rows; }  // aside, until the queue joins
   void add(DeviceMirror* mirror) { mirrors_.push_back(mirror); }
   void remove(DeviceMirror* mirror) { std::erase(mirrors_, mirror); }
 
@@ -100,6 +101,7 @@ class CudaNetwork final : public AnyNetwork<float> {
   Buffer<Trouble> trouble_;
   std::shared_ptr<Trouble> seen_;  // a copy for the host, a little late
   std::vector<DeviceMirror*> mirrors_;
+  const float* sending_ = nullptr;
   // One model that all agents are asked about, and what they say.
   struct Point {
     Point(std::size_t agents, std::size_t d) : x(1, d), gradients(agents, d), values(agents) {}
@@ -115,6 +117,7 @@ class CudaNetwork final : public AnyNetwork<float> {
 
 template <class F, class... Operands>
 void CudaNetwork::map(const F& formula, Operands&&... operands) {
+  queue_.join();
   using S = Signature<decltype(&F::operator())>;
   const std::size_t d = s_.objective.dimension();
   const Grid grid{

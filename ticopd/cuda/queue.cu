@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "ticopd/cuda/queue.hpp"
 #include "ticopd/error.hpp"
 
@@ -20,7 +22,10 @@ __global__ void advance_round(std::uint32_t* round, std::uint32_t by) {
 }  // namespace
 
 Queue::Queue() : round_(1) {
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
+  for (cudaStream_t* stream : {&stream_, &side_})
+    check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "make a stream");
+  for (cudaEvent_t* event : {&forked_, &joined_})
+    check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
   pending_.emplace_back();
 }
 
@@ -28,11 +33,20 @@ Queue::~Queue() {
   cudaStreamSynchronize(stream_);
   for (auto& [key, graph] : known_)
     if (graph.exec) cudaGraphExecDestroy(graph.exec);
-  cudaStreamDestroy(stream_);
+  for (cudaEvent_t event : {forked_, joined_}) cudaEventDestroy(event);
+  for (cudaStream_t stream : {side_, stream_}) cudaStreamDestroy(stream);
 }
 
 void Queue::add(std::string key, Enqueue enqueue) {
-  pending_.back().items.push_back({std::move(key), std::move(enqueue)});
+  any_aside_ = any_aside_ || aside_;
+  pending_.back().items.push_back(
+      {(aside_ ? "a" : "m") + std::move(key), std::move(enqueue), aside_});
+}
+
+void Queue::join() {
+  if (!any_aside_) return;
+  any_aside_ = false;
+  pending_.back().items.push_back({"j", {}, false});
 }
 
 void Queue::host(std::function<void()> work) {
@@ -41,6 +55,7 @@ void Queue::host(std::function<void()> work) {
 }
 
 void Queue::begin_round(std::uint32_t round) {
+  join();
   const bool next = round == pending_.back().round + 1;
   if (!next || pending_.size() == rounds_at_once) flush();
   if (pending_.back().items.empty() && pending_.size() == 1)
@@ -56,6 +71,7 @@ void Queue::finish() {
 
 // What is pending runs: all of it as one graph if it is a full house, else round by round.
 void Queue::flush() {
+  join();
   const std::uint32_t last = pending_.back().round;
   for (Recorded& round : pending_) {
     round.key.clear();
@@ -124,11 +140,32 @@ void Queue::set_round(std::uint32_t round) {
 
 void Queue::enqueue(std::size_t first, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
-    for (const Item& item : pending_[first + i].items)
-      item.enqueue({stream_, {round_.data(), static_cast<std::uint32_t>(i + 1)}});
+    enqueue_round(pending_[first + i], {round_.data(), static_cast<std::uint32_t>(i + 1)});
   advance_round<<<1, 1, 0, stream_>>>(round_.data(), static_cast<std::uint32_t>(count));
   check(cudaGetLastError(), "launch");
   device_round_ += static_cast<std::uint32_t>(count);
+}
+
+void Queue::enqueue_round(const Recorded& round, const Round& number) {
+  bool forked = false, early = true;  // the next kernel of the main stream
+  bool early_aside = true;
+  for (const Item& item : round.items) {
+    if (item.aside && !forked) {
+      check(cudaEventRecord(forked_, stream_), "fork");
+      check(cudaStreamWaitEvent(side_, forked_), "fork");
+      forked = true;
+      early_aside = false;
+    }
+    if (item.aside) {
+      item.enqueue({side_, number, std::exchange(early_aside, true)});
+    } else if (item.enqueue) {
+      item.enqueue({stream_, number, std::exchange(early, true)});
+    } else {
+      check(cudaEventRecord(joined_, side_), "join");
+      check(cudaStreamWaitEvent(stream_, joined_), "join");
+      forked = early = false;
+    }
+  }
 }
 
 }  // namespace ticopd::cuda

@@ -30,6 +30,7 @@ struct ThisRound {};
 struct Moment {
   cudaStream_t stream;
   Round round;
+  bool early = true;  // false: what comes next depends on more than the kernel before it
 };
 
 struct Grid {
@@ -71,6 +72,15 @@ class Queue {
   template <class... P, class... A>
   void launch(void (*kernel)(P...), const Grid& grid, const A&... args);
 
+  // What is added between these two may run beside what is added after them, until `join`: an
+  // exchange beside the gradient that stands between send and receive.
+  void begin_aside() {
+    join();
+    aside_ = true;
+  }
+  void end_aside() { aside_ = false; }
+  void join();  // what comes next waits for it; no-op where nothing is aside
+
   // Something that the host does: all before it is done by then, and nothing after it has begun.
   void host(std::function<void()> work);
 
@@ -83,7 +93,8 @@ class Queue {
  private:
   struct Item {
     std::string key;
-    Enqueue enqueue;
+    Enqueue enqueue;  // null: join
+    bool aside;
   };
   struct Recorded {
     std::uint32_t round = 0;
@@ -98,10 +109,13 @@ class Queue {
   void flush();
   void run(std::size_t first, std::size_t count);
   void enqueue(std::size_t first, std::size_t count);
+  void enqueue_round(const Recorded& round, const Round& number);
   void set_round(std::uint32_t round);
   Graph* graph_of(const std::string& key);
 
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_ = nullptr, side_ = nullptr;
+  cudaEvent_t forked_ = nullptr, joined_ = nullptr;
+  bool aside_ = false, any_aside_ = false;
   Buffer<std::uint32_t> round_;     // the device's: the number of the round before the next
   std::uint32_t device_round_ = 0;  // what it will be when all enqueued is done
   std::vector<Recorded> pending_;
@@ -150,7 +164,7 @@ void Queue::launch(void (*kernel)(P...), const Grid& grid, const A&... args) {
     config.dynamicSmemBytes = grid.shared;
     config.stream = moment.stream;
     config.attrs = &early;
-    config.numAttrs = grid.early ? 1 : 0;
+    config.numAttrs = grid.early && moment.early ? 1 : 0;
     check(cudaLaunchKernelEx(&config, kernel, P(detail::with_round(args, moment))...), "launch");
   });
 }
