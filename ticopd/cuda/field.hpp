@@ -1,6 +1,9 @@
 #pragma once
 
+#include <memory>
+
 #include "ticopd/cuda/memory.hpp"
+#include "ticopd/cuda/queue.hpp"
 #include "ticopd/network/field.hpp"
 
 namespace ticopd::cuda {
@@ -10,8 +13,14 @@ namespace ticopd::cuda {
 class DeviceField {
  public:
   DeviceField() = default;
-  DeviceField(std::size_t rows, std::size_t cols)
-      : rows_(rows), cols_(cols), stride_((cols + 127) / 128 * 128), data_(rows * stride_) {}
+  // With a queue, what it has recorded runs before the memory goes: a field may live shorter than
+  // that waits.
+  DeviceField(std::size_t rows, std::size_t cols, Queue* queue = nullptr)
+      : rows_(rows),
+        cols_(cols),
+        stride_((cols + 127) / 128 * 128),
+        data_(rows * stride_),
+        queue_(queue) {}
 
   std::size_t rows() const { return rows_; }
   std::size_t cols() const { return cols_; }
@@ -37,6 +46,15 @@ class DeviceField {
  private:
   std::size_t rows_ = 0, cols_ = 0, stride_ = 0;
   Buffer<float> data_;
+  struct Finish {
+    void operator()(Queue* queue) const noexcept {
+      try {
+        queue->finish();
+      } catch (const std::exception&) {  // who looks at what it computed is told
+      }
+    }
+  };
+  std::unique_ptr<Queue, Finish> queue_;  // after the memory, and so before it when both go
 };
 
 }  // namespace ticopd::cuda
