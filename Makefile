@@ -58,6 +58,9 @@ bench:
 	@cmake --preset bench $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset bench --parallel $(JOBS)
 	@/usr/bin/python3 bench/run.py --write
+	@if [ -x build/bench/bench/bench_cuda ] && nvidia-smi > /dev/null 2>&1; then \
+	  python3 bench/cuda/figures.py build/bench/bench/bench_cuda $${XDG_CACHE_HOME:-$$HOME/.cache}/ticopd/mnist; \
+	else echo 'CUDA figures: skipped, there is no GPU here'; fi
 
 format:
 	@git ls-files "*.cpp" "*.hpp" "*.cu" "*.cuh" | xargs clang-format -i

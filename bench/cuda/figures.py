@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""The CUDA figures against PyTorch on the same GPU, as a table: ours, the peers, ours again.
+
+    python3 bench/cuda/figures.py BENCH_CUDA [MNIST_FOLDER]     `make bench` calls it where there is a GPU
+
+BENCH_CUDA is the program of bench_cuda.cu. It finds MNIST in the cache of `ticopd data fetch mnist`;
+the peers read the idx files of MNIST_FOLDER, or draw random images of the same shapes.
+"""
+import json
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+PAPER = "paper, qsgd 8 bits"
+
+
+def ours(program, data):
+    return json.loads(subprocess.run([program, data], check=True, capture_output=True, text=True).stdout)
+
+
+def peers(folder):
+    command = [sys.executable, str(Path(__file__).parent / "peers.py"), *folder]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def main():
+    program, folder = sys.argv[1], sys.argv[2:3]
+    data = "mnist" if folder else "digits"
+    first = ours(program, data)
+    peer = peers(folder)
+    second = ours(program, data)
+
+    def us(problem, figure="round"):  # the mean of the two medians, one on either side of the peers
+        return (first[problem][figure] + second[problem][figure]) / 2
+
+    rows = []
+
+    def row(what, bar, measured, met, how):
+        rows.append(f"| {what} | {bar} | {measured} | {'met' if met else '**not met**' if met is not None else ''} | {how} |")
+
+    paper = us(PAPER)
+    spread = "{:.1f} and {:.1f}".format(*(run[PAPER]["round"] for run in (first, second)))
+    row("TiCoPD, 8-bit qsgd, the paper's problem, an iteration", "<= 75 us", f"{paper:.1f} us", paper <= 75,
+        f"{spread} us, before and after the peers; its gradient alone {us(PAPER, 'gradient'):.1f}")
+
+    def against(what, bar, peer_us, mine, how):
+        row(f"against {what}", f"{bar} x" if bar else "", f"{peer_us / mine:.1f} x",
+            peer_us / mine >= bar if bar else None, f"{peer_us:.0f} us over {mine:.1f}; {how}")
+
+    tf32, two = peer["batched_tf32"], peer["batched_two_hidden_tf32"]
+    against("PyTorch hand-batched, CUDA graph, TF32, written plainly", 8, tf32["plainly_us"], paper,
+            "its gradient alone, ours the whole iteration")
+    against("the fastest arrangement of it that we found", None, tf32["us"], paper,
+            f"{tf32['arrangement']}; relative error {tf32['relative_error']:.0e}")
+    against("PyTorch hand-batched, CUDA graph, fp32, fastest arrangement", None, peer["batched_fp32"]["us"], paper,
+            peer["batched_fp32"]["arrangement"])
+    against("PyTorch eager autograd over ten modules", 70, peer["eager_tf32"]["us"], paper, "TF32 allowed")
+    general = us("two hidden layers 200-100", "gradient")
+    against("PyTorch TF32 with CUDA graphs written plainly, two hidden layers 200-100, gradients", 1.5,
+            two["plainly_us"], general, "the general digit path")
+    against("the fastest arrangement of that", None, two["us"], general, two["arrangement"])
+    rest = us(PAPER) - us(PAPER, "gradient")
+    row("encode + decode + update of an iteration, n = 10", "<= 12 us", f"{rest:.1f} us", rest <= 12,
+        "the iteration less its gradient; alone the update takes "
+        f"{us(PAPER, 'update'):.1f}, an exchange that nobody measured before {us(PAPER, 'exchange'):.1f}")
+    for problem in first:
+        if problem in ("device", PAPER):
+            continue
+        parts = ", ".join(f"{part} {us(problem, part):.0f}" for part in ("gradient", "exchange", "update"))
+        row(f"{problem}: an iteration", "", f"{us(problem):.0f} us", None, parts + " us alone")
+
+    print(f"{first['device']}, {date.today()}, `python3 bench/cuda/figures.py`; PyTorch {peer['torch']}; "
+          f"data: {peer['data']}.\n\n| what | at least | measured | | how |\n|---|---|---|---|---|")
+    print("\n".join(rows))
+
+
+if __name__ == "__main__":
+    main()
