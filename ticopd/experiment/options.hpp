@@ -1,0 +1,19 @@
+#pragma once
+
+#include "ticopd/algorithms/registry.hpp"
+#include "ticopd/codecs/codec.hpp"
+#include "ticopd/experiment/config.hpp"
+#include "ticopd/graph/graph.hpp"
+#include "ticopd/network/channel_noise.hpp"
+#include "ticopd/objectives/registry.hpp"
+
+namespace ticopd {
+
+// The tables of a config as the options of what they are about. ConfigError names the key.
+AlgorithmOptions algorithm_options(const Config& config);
+CodecOptions codec_options(const Config& config);
+GraphOptions graph_options(const Config& config);
+ObjectiveOptions objective_options(const Config& config);
+ChannelNoise channel_noise(const Config& config);
+
+}  // namespace ticopd

@@ -1,0 +1,167 @@
+#include "ticopd/experiment/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <type_traits>
+
+#include "ticopd/data/partition.hpp"
+#include "ticopd/data/source.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/options.hpp"
+#include "ticopd/network/plan.hpp"
+
+namespace ticopd {
+namespace {
+
+DataOptions data_options(const Config& config, const PrepareOptions& options) {
+  DataOptions data;
+  data.data = config.get<std::string>("problem.data");
+  data.base = config.folder();
+  if (config.has("problem.test")) data.test = config.get<std::string>("problem.test");
+  data.normalize = config.get<bool>("problem.normalize");
+  data.max_samples = config.get<std::uint64_t>("problem.max_samples");
+  data.samples = config.get<std::uint64_t>("problem.samples");
+  data.features = config.get<std::uint64_t>("problem.features");
+  data.classes = config.get<int>("problem.classes");
+  data.seed = config.get<std::uint64_t>("seed");
+  data.offline = options.offline;
+  for (const ObjectiveInfo& info : objective_table())
+    if (info.name == config.get<std::string>("problem.objective"))
+      data.regression = info.labels == Labels::targets;
+  if (options.say) data.say = [say = options.say](const std::string& text) { say(text); };
+  return data;
+}
+
+// The agents that this process hosts; `sizes` are the samples of all.
+using Hosted = std::function<Stretch(std::span<const std::size_t> sizes)>;
+
+// Least squares given agent by agent in A.npy and b.npy: no partition.
+template <class T>
+Shards<T> stacked_shards(const std::filesystem::path& folder, int agents, const Hosted& hosted) {
+  std::vector<std::size_t> sizes;
+  const auto choose = [&](std::size_t found, std::size_t samples) {
+    if (found != static_cast<std::size_t>(agents))
+      throw ConfigError(fmt::format("graph.agents = {}, but {}/A.npy has {} agents", agents,
+                                    folder.string(), found));
+    sizes.assign(found, samples);
+    return hosted(sizes);
+  };
+  const StackedRegression<T> stack = load_stacked<T>(folder, choose);
+  std::vector<Dataset<T>> shards;
+  const std::size_t m = stack.samples, d = stack.features;
+  for (std::size_t i = 0; i < stack.held.count; ++i) {
+    std::vector<T> a(stack.a.begin() + static_cast<std::ptrdiff_t>(i * m * d),
+                     stack.a.begin() + static_cast<std::ptrdiff_t>((i + 1) * m * d));
+    std::vector<double> b(stack.b.begin() + static_cast<std::ptrdiff_t>(i * m),
+                          stack.b.begin() + static_cast<std::ptrdiff_t>((i + 1) * m));
+    shards.emplace_back(m, d, std::move(a), std::move(b));
+  }
+  return {std::move(shards), static_cast<int>(stack.held.first), std::move(sizes)};
+}
+
+// Cuts the training samples into shards. Where processes share the run, each reads only the samples
+// of its own agents; one alone reads all at once, which goes through the file once and not twice.
+template <class T>
+Shards<T> partitioned_shards(const Config& config, const DataOptions& options, int agents,
+                             const Hosted& hosted, bool shared, TrainTest<T>& samples) {
+  std::vector<std::vector<std::uint32_t>> parts;  // of all agents
+  std::vector<std::size_t> sizes;
+  Stretch mine;
+  const Choose choose = [&](std::span<const double> labels, int classes) {
+    parts = partition(labels, classes, agents,
+                      parse_partition(config.get<std::string>("problem.partition")),
+                      config.get<double>("problem.partition_alpha"), options.seed);
+    for (const auto& part : parts) sizes.push_back(part.size());
+    mine = hosted(sizes);
+    std::vector<std::uint32_t> chosen;
+    for (std::size_t i = mine.first; i < mine.first + mine.count; ++i)
+      chosen.insert(chosen.end(), parts[i].begin(), parts[i].end());
+    return chosen;
+  };
+  samples = load<T>(options, shared ? choose : Choose());
+  if (!shared) choose(samples.train.labels(), samples.classes);
+  std::vector<Dataset<T>> shards;
+  std::uint32_t next = 0;  // what was chosen lies there agent by agent
+  for (std::size_t i = mine.first; i < mine.first + mine.count; ++i) {
+    if (shared)
+      for (std::uint32_t& place : parts[i]) place = next++;
+    shards.push_back(samples.train.select(parts[i]));
+  }
+  samples.train = {};
+  return {std::move(shards), static_cast<int>(mine.first), std::move(sizes)};
+}
+
+// What a device computes with, where it can: the samples once more, in the layouts of its kernels.
+std::shared_ptr<const cuda::Problem> device_problem(const ObjectiveOptions& objective,
+                                                    const Shards<float>& shards,
+                                                    const Dataset<float>& test, int classes) {
+  auto problem = std::make_shared<cuda::Problem>();
+  const std::size_t features = shards.hosted.front().features();
+  if (objective.objective == "mlp" || objective.objective == "softmax") {
+    problem->widths.push_back(features);
+    if (objective.objective == "mlp") {
+      problem->phi = activation_of(objective.activation);
+      for (const int width : objective.hidden)
+        problem->widths.push_back(static_cast<std::size_t>(width));
+    }
+    problem->widths.push_back(static_cast<std::size_t>(classes));
+  } else if (objective.objective == "logistic" || objective.objective == "least_squares") {
+    problem->loss = objective.objective == "logistic" ? cuda::Problem::Loss::logistic
+                                                      : cuda::Problem::Loss::least_squares;
+    problem->widths = {features, 1};
+  } else {
+    return nullptr;  // the CPU's
+  }
+  problem->shards = shards.hosted;
+  if (problem->loss != cuda::Problem::Loss::least_squares) problem->test = test;
+  problem->l2 = objective.l2;
+  problem->weight_by_sample = objective.weighting == "sample";
+  return problem;
+}
+
+}  // namespace
+
+template <class T>
+std::shared_ptr<const Objective<T>> load_objective(const Config& config,
+                                                   const PrepareOptions& options,
+                                                   const Graph& graph, std::string& name,
+                                                   cuda::Options& device) {
+  const DataOptions data = data_options(config, options);
+  const ObjectiveOptions objective = objective_options(config);
+  const Hosted hosted = [&](std::span<const std::size_t> sizes) -> Stretch {
+    const Plan dealt(graph, options.ranks, options.rank, sizes);
+    return {static_cast<std::size_t>(dealt.first()), dealt.rows()};
+  };
+  name = data.data;
+  if (objective.objective == "least_squares" && data.data.starts_with("npy:")) {
+    const std::filesystem::path folder = config.folder() / data.data.substr(4);
+    if (std::filesystem::exists(folder / "A.npy")) {
+      Shards<T> shards = stacked_shards<T>(folder, graph.agents(), hosted);
+      if constexpr (std::is_same_v<T, float>)
+        if (options.device == Device::cuda)
+          device.problem = device_problem(objective, shards, {}, 0);
+      return make_objective<T>(objective, std::move(shards), {}, 0);
+    }
+  }
+  TrainTest<T> samples;
+  Shards<T> shards =
+      partitioned_shards<T>(config, data, graph.agents(), hosted, options.ranks > 1, samples);
+  std::shared_ptr<const cuda::Problem> problem;
+  if constexpr (std::is_same_v<T, float>)
+    if (options.device == Device::cuda)
+      problem = device_problem(objective, shards, samples.test, samples.classes);
+  auto made =
+      make_objective<T>(objective, std::move(shards), std::move(samples.test), samples.classes);
+  device.problem = problem;  // checked by now
+  return made;
+}
+
+template std::shared_ptr<const Objective<float>> load_objective(const Config&,
+                                                                const PrepareOptions&, const Graph&,
+                                                                std::string&, cuda::Options&);
+template std::shared_ptr<const Objective<double>> load_objective(const Config&,
+                                                                 const PrepareOptions&,
+                                                                 const Graph&, std::string&,
+                                                                 cuda::Options&);
+
+}  // namespace ticopd
