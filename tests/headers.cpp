@@ -1,0 +1,1 @@
+// Empty on purpose: this target exists for its precompiled headers.
