@@ -56,6 +56,7 @@ struct RunFlags {
 };
 void add_run_flags(CLI::App& command, RunFlags& flags);
 RunOptions watched_by(Progress& progress, const RunFlags& flags);  // stops on Ctrl-C, too
+std::string device_words(const RunFlags& flags);  // for a command to type again
 Device device_of(const RunFlags& flags);  // UnavailableError, before any data is read
 
 // runs/NAME-TIME, with a number behind it if that is taken.

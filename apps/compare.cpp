@@ -84,7 +84,7 @@ std::string command_line(const std::vector<fs::path>& files, const RunFlags& fla
   std::string command = "ticopd compare";
   for (const fs::path& file : files) command += " " + file.string();
   for (const std::string& set : flags.set) command += fmt::format(" --set '{}'", set);
-  return command;
+  return command + device_words(flags);
 }
 
 int compare(const std::vector<fs::path>& files, const RunFlags& flags) {

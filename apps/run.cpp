@@ -35,6 +35,10 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
   command.add_flag("--json", flags.json, "The summary as JSON on standard output");
 }
 
+std::string device_words(const RunFlags& flags) {
+  return flags.device == "cpu" ? "" : " --device " + flags.device;
+}
+
 Device device_of(const RunFlags& flags) {
   if (flags.device == "cpu") return Device::cpu;
   cuda::require_device();
@@ -109,7 +113,7 @@ std::string resume_command(const fs::path& file, const RunFlags& flags, const fs
       ranks > 0 ? fmt::format("ticopd launch -n {} -- run", ranks) : "ticopd run";
   std::string again = fmt::format("{} {} --resume --out {}", start, file.string(), out.string());
   for (const std::string& set : flags.set) again += fmt::format(" --set '{}'", set);
-  return again;
+  return again + device_words(flags);
 }
 
 // All ranks take the folder that rank 0 names: their clocks differ.

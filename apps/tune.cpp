@@ -82,6 +82,7 @@ Tuned tune_one(const Study::Run& run, const fs::path& out, const TuneFlags& flag
 std::string command_line(const fs::path& file, const TuneFlags& flags) {
   std::string command = "ticopd tune " + file.string();
   for (const std::string& set : flags.set) command += fmt::format(" --set '{}'", set);
+  command += device_words(flags);
   if (!flags.metric.empty()) command += " --metric " + flags.metric;
   if (flags.runs > 0) command += fmt::format(" --runs {}", flags.runs);
   if (flags.budget_bits > 0) command += fmt::format(" --budget-bits {}", flags.budget_bits);

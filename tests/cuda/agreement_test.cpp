@@ -64,6 +64,19 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Agreement,
                                            std::vector<std::string>{"problem.batch=32"},
                                            std::vector<std::string>{"codec.coding=\"entropy\""}));
 
+// Rounds that nobody looks at run sixteen at once, with the codec beside the gradient.
+TEST(Agreement, ManyRoundsAtOnceAreTheRoundsOneByOne) {
+  TICOPD_NEEDS_DEVICE();
+  for (const char* coding : {"codec.coding=\"fixed\"", "codec.coding=\"entropy\""}) {
+    const Curve one = curve({coding, "log.every=1"}, Device::cuda);
+    const Curve many = curve({coding, "log.every=200"}, Device::cuda);
+    ASSERT_EQ(one.solution.x.size(), many.solution.x.size());
+    EXPECT_TRUE(std::equal(one.solution.x.data(), one.solution.x.data() + one.solution.x.size(),
+                           many.solution.x.data()));
+    EXPECT_EQ(one.rows.back().bits_payload, many.rows.back().bits_payload);
+  }
+}
+
 TEST(Agreement, TheSameSeedGivesTheSameDigestTwice) {
   TICOPD_NEEDS_DEVICE();
   EXPECT_EQ(curve({}, Device::cuda).solution.digest, curve({}, Device::cuda).solution.digest);

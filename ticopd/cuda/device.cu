@@ -55,15 +55,15 @@ std::string device_name() {
   return properties().name;
 }
 
-void require_memory(const Surroundings<float>& s, const Options& options) {
+void require_memory(const Surroundings<float>& s, const Options& options, bool problem_is_loaded) {
   // Fields, surrogates and payloads of the method that has most of them, and what metrics need.
   constexpr std::size_t fields = 20;
   const std::size_t d = (s.objective.dimension() + 127) / 128 * 128;
   const std::size_t agents = static_cast<std::size_t>(s.graph.agents());
   const std::size_t links = s.links.varies() ? 2 * s.graph.edges() : agents;
   std::size_t needed = (fields * agents + 4 * links) * d * sizeof(float);
-  if (options.problem) needed += general_objective_bytes(*options.problem);
-  if (options.problem && !options.host_gradient) needed += fused_gradient_bytes(*options.problem);
+  if (options.problem && !problem_is_loaded)
+    needed += general_objective_bytes(*options.problem) + fused_gradient_bytes(*options.problem);
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "ask for free memory");
   if (needed > free)

@@ -108,6 +108,7 @@ DeviceMirror::DeviceMirror(CudaNetwork& net, const Mixing& matrix, std::uint16_t
 }
 
 DeviceMirror::~DeviceMirror() {
+  net_.queue().finish_quietly();  // what is recorded reads our rows
   net_.remove(this);
 }
 
@@ -157,6 +158,10 @@ void DeviceMirror::send_moved(const DeviceField& v, float least, float gain) {
   exchange(v, {.gain = gain, .least = least});
 }
 
+void DeviceMirror::receive() {
+  net_.queue().join();
+}
+
 void DeviceMirror::exchange(const DeviceField& v, const Call& call) {
   if (host_) return exchange_on_host(v, call);
   Queue& queue = net_.queue();
@@ -168,7 +173,7 @@ void DeviceMirror::exchange(const DeviceField& v, const Call& call) {
     upload_routes();
   }
   const auto count = static_cast<std::uint32_t>(routes_.messages().size());
-  if (call.least)
+  if (call.least && count > 0)
     queue.launch(find_unmoved, Grid{.blocks = dim3(count), .threads = dim3(row_sum_threads)},
                  v.view(), h_.view(), messages_.data(), v.cols(), *call.least, net_.trouble(),
                  skipped_.data(), ThisRound{});
@@ -258,12 +263,12 @@ void DeviceMirror::give_counts(Ledger& ledger) {
   const std::vector<Counters> counted = counters_.download();
   for (std::size_t slot = 0; slot < counted.size(); ++slot) {
     const auto& [row, links] = senders_[slot];
-    if (links.empty()) continue;  // what goes to nobody costs nothing
     Ledger::Agent& a = ledger.agents[row];
+    a.saturated += counted[slot].saturated;
+    if (links.empty()) continue;  // what goes to nobody costs nothing
     a.messages += counted[slot].messages;
     a.payload_bytes += counted[slot].bytes;
     a.paper_bits += counted[slot].paper_bits;
-    a.saturated += counted[slot].saturated;
     for (const std::size_t link : links) {
       a.link_messages[link] += counted[slot].messages;
       a.link_bytes[link] += counted[slot].bytes;

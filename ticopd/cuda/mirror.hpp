@@ -31,7 +31,7 @@ class DeviceMirror {
   void send(const DeviceField& v, float gain = 1);
   void send_raw(const DeviceField& v);
   void send_moved(const DeviceField& v, float least, float gain = 1);
-  void receive() {}
+  void receive();  // what was sent is here already; nobody runs beside it any more
 
   const DeviceField& own() const { return mean_of(h_); }
   const DeviceField& estimate() const { return mean_of(kept(estimate_)); }

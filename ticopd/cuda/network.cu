@@ -37,19 +37,37 @@ CudaNetwork::Loaded::Loaded(const Problem& problem, bool in_tf32)
       fused(make_fused_gradient(problem)),
       general(make_general_objective(problem, tf32)) {}
 
-// The last problem stays on the device as long as anybody holds it in memory of the host.
+// The last problem stays on the device until another one comes. At the end of the program it is
+// left to the driver: cuBLAS may be gone before statics are destroyed.
+struct CudaNetwork::Last {
+  std::mutex mutex;
+  std::weak_ptr<const Problem> problem;
+  std::shared_ptr<Loaded> loaded;
+};
+
+CudaNetwork::Last& CudaNetwork::last() {
+  static auto& one = *new Last;
+  return one;
+}
+
+bool CudaNetwork::has_loaded(const std::shared_ptr<const Problem>& problem, bool tf32) {
+  Last& l = last();
+  const std::lock_guard lock(l.mutex);
+  const bool same = l.loaded && problem && l.problem.lock() == problem && l.loaded->tf32 == tf32 &&
+                    l.loaded.use_count() == 1;
+  if (!same) l.loaded.reset();
+  return same;
+}
+
 std::shared_ptr<CudaNetwork::Loaded> CudaNetwork::load(
     const std::shared_ptr<const Problem>& problem, bool tf32) {
-  static std::mutex mutex;
-  static std::weak_ptr<const Problem> last;
-  static std::shared_ptr<Loaded> loaded;
-  const std::lock_guard lock(mutex);
-  if (loaded && last.lock() == problem && loaded->tf32 == tf32 && loaded.use_count() == 1)
-    return loaded;
-  loaded.reset();  // first, for its memory
-  loaded = std::make_shared<Loaded>(*problem, tf32);
-  last = problem;
-  return loaded;
+  if (has_loaded(problem, tf32)) return last().loaded;
+  auto made = std::make_shared<Loaded>(*problem, tf32);
+  Last& l = last();
+  const std::lock_guard lock(l.mutex);
+  l.loaded = made;
+  l.problem = problem;
+  return made;
 }
 
 DeviceField CudaNetwork::field() {
@@ -162,7 +180,7 @@ std::unique_ptr<AnyNetwork<float>> make_network(const Surroundings<float>& surro
   require_device();
   if (surroundings.transport.size() > 1)
     throw ConfigError("--device cuda: all agents live on one device; allowed is one process");
-  require_memory(surroundings, options);
+  require_memory(surroundings, options, CudaNetwork::has_loaded(options.problem, options.tf32));
   return std::make_unique<CudaNetwork>(surroundings, options);
 }
 

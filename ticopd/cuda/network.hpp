@@ -44,6 +44,10 @@ class CudaNetwork final : public AnyNetwork<float> {
   double accuracy(std::span<const float> x) override;
   Ledger& ledger() override;
 
+  // Whether the problem is on the device already, from a network before; if not, what is there
+  // makes room.
+  static bool has_loaded(const std::shared_ptr<const Problem>& problem, bool tf32);
+
   // Everything asked for is done. Diverged if a message could not be encoded.
   void finish();
 
@@ -94,6 +98,8 @@ class CudaNetwork final : public AnyNetwork<float> {
     std::unique_ptr<GeneralObjective> general;
   };
   static std::shared_ptr<Loaded> load(const std::shared_ptr<const Problem>& problem, bool tf32);
+  struct Last;
+  static Last& last();
   std::shared_ptr<Loaded> loaded_;
   FullGradient* fused_ = nullptr;        // null: of another kind
   GeneralObjective* general_ = nullptr;  // null: all is the host's

@@ -69,6 +69,13 @@ void Queue::finish() {
   check(cudaStreamSynchronize(stream_), "finish a round");
 }
 
+void Queue::finish_quietly() noexcept {
+  try {
+    finish();
+  } catch (const std::exception&) {
+  }
+}
+
 // What is pending runs: all of it as one graph if it is a full house, else round by round.
 void Queue::flush() {
   join();
@@ -86,12 +93,21 @@ void Queue::flush() {
   bool pairs = pending_.size() == rounds_at_once;
   for (std::size_t i = 2; i < pending_.size(); ++i)
     pairs = pairs && pending_[i].key == pending_[i - 2].key;
-  if (alike || pairs)
-    run(0, pending_.size());
-  else
-    for (std::size_t i = 0; i < pending_.size(); ++i) run(i, 1);
-  pending_.clear();
-  pending_.push_back({.round = last, .items = {}, .key = {}});
+  // Whether it works or throws, nothing is run twice: its memory may be gone by then.
+  const auto forget = [&] {
+    pending_.clear();
+    pending_.push_back({.round = last, .items = {}, .key = {}});
+  };
+  try {
+    if (alike || pairs)
+      run(0, pending_.size());
+    else
+      for (std::size_t i = 0; i < pending_.size(); ++i) run(i, 1);
+  } catch (...) {
+    forget();
+    throw;
+  }
+  forget();
 }
 
 Queue::Graph* Queue::graph_of(const std::string& key) {
@@ -105,7 +121,7 @@ void Queue::run(std::size_t first, std::size_t count) {
   if (count == 1 && pending_[first].items.empty()) return;
   set_round(pending_[first].round);
   std::string key = std::to_string(count) + pending_[first].key;
-  if (count > 1) key += pending_[first + 1].key;
+  if (count > 1) key += "/" + pending_[first + 1].key;
   Graph* graph = graph_of(key);
   if (!graph || ++graph->seen == 1) return enqueue(first, count);
   if (!graph->exec) {
@@ -139,16 +155,16 @@ void Queue::set_round(std::uint32_t round) {
 }
 
 void Queue::enqueue(std::size_t first, std::size_t count) {
+  bool early = true;  // of the next kernel in the main stream
   for (std::size_t i = 0; i < count; ++i)
-    enqueue_round(pending_[first + i], {round_.data(), static_cast<std::uint32_t>(i + 1)});
+    enqueue_round(pending_[first + i], {round_.data(), static_cast<std::uint32_t>(i + 1)}, early);
   advance_round<<<1, 1, 0, stream_>>>(round_.data(), static_cast<std::uint32_t>(count));
   check(cudaGetLastError(), "launch");
   device_round_ += static_cast<std::uint32_t>(count);
 }
 
-void Queue::enqueue_round(const Recorded& round, const Round& number) {
-  bool forked = false, early = true;  // the next kernel of the main stream
-  bool early_aside = true;
+void Queue::enqueue_round(const Recorded& round, const Round& number, bool& early) {
+  bool forked = false, early_aside = true;
   for (const Item& item : round.items) {
     if (item.aside && !forked) {
       check(cudaEventRecord(forked_, stream_), "fork");

@@ -86,6 +86,7 @@ class Queue {
 
   void begin_round(std::uint32_t round);  // what is added from now on is of this round
   void finish();                          // all is done when it returns
+  void finish_quietly() noexcept;         // for destructors: who looks at the results is told
   cudaStream_t stream() const { return stream_; }
 
   std::uint64_t graphs() const { return graphs_made_; }  // for tests
@@ -109,7 +110,7 @@ class Queue {
   void flush();
   void run(std::size_t first, std::size_t count);
   void enqueue(std::size_t first, std::size_t count);
-  void enqueue_round(const Recorded& round, const Round& number);
+  void enqueue_round(const Recorded& round, const Round& number, bool& early);
   void set_round(std::uint32_t round);
   Graph* graph_of(const std::string& key);
 

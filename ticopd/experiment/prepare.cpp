@@ -79,6 +79,9 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   if (s.ranks > s.graph.agents())
     throw ConfigError(fmt::format("network.ranks = {}: allowed is at most {}, the number of agents",
                                   s.ranks, s.graph.agents()));
+  if (device == Device::cuda && s.ranks > 1)
+    throw ConfigError(
+        "network.transport: with --device cuda allowed is \"none\": all agents live on one device");
   s.threads = std::max(1, (threads > 0 ? threads : usable_cores()) / s.ranks);
   s.deadline_s = config.get<double>("network.deadline_s");
   s.checkpoint_every_s = config.get<double>("checkpoint.every_s");
@@ -130,9 +133,8 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   Warnings warnings;
   if (options.device == Device::cuda) cuda::require_device();  // before any data is read
   Prepared<T> p = plan<T>(config, options.threads, options.device, warnings);
-  if (options.device == Device::cuda && (p.setup.ranks > 1 || options.ranks > 1))
-    throw ConfigError(
-        "network.transport: with --device cuda allowed is \"none\": all agents live on one device");
+  if (options.device == Device::cuda && options.ranks > 1)
+    throw ConfigError("--device cuda: all agents live on one device; allowed is one process");
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);
   p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data, p.setup.cuda);

@@ -152,8 +152,9 @@ class Loop {
 
   // Far cheaper than to measure: a model that is not finite, or absurdly large.
   void watch() {
+    const Field<T>& x = run_->x();
     for (std::size_t row = 0; row < net_.plan().rows(); ++row) {
-      const double norm2 = sum_of_squares<T>(std::as_const(run_->x()).row(row));
+      const double norm2 = sum_of_squares<T>(x.row(row));
       if (!(norm2 < 1e30))
         throw Diverged(fmt::format("diverged: ||x||^2 = {} at round {}",
                                    std::isnan(norm2) ? "nan" : fmt::format("{:.3g}", norm2),

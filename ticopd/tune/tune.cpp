@@ -31,9 +31,7 @@ class Tuning {
         prepared_(prepare<T>(with_any_steps(config), options.prepare)),
         space_(config, prepared_.spectrum),
         metric_(chosen_metric(config, options)),
-        cores_(options.prepare.device == Device::cuda ? 1  // trials share the device one by one
-               : options.prepare.threads > 0          ? options.prepare.threads
-                                                      : usable_cores()),
+        cores_(options.prepare.threads > 0 ? options.prepare.threads : usable_cores()),
         log_(options.out / "trials.csv", axis_names(), metric_) {
     plan_.dimensions = space_.axes().size();
     plan_.seed = config.get<std::uint64_t>(config.has("tune.seed") ? "tune.seed" : "seed");
@@ -200,7 +198,9 @@ class Tuning {
     if (trials.empty()) return;
     std::atomic<std::size_t> next = 0;
     rounds_now_ = 0;
-    const int workers = std::min(cores_, static_cast<int>(trials.size()));
+    // On a device trials come one by one: each fills it.
+    const int side_by_side = options_.prepare.device == Device::cuda ? 1 : cores_;
+    const int workers = std::min(side_by_side, static_cast<int>(trials.size()));
     std::vector<std::exception_ptr> errors(static_cast<std::size_t>(workers));
     const auto work = [&](std::size_t worker) {
       try {
