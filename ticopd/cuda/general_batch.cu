@@ -2,53 +2,20 @@
 #include <Random123/philox.h>
 
 #include "ticopd/cuda/general_data.hpp"
-#include "ticopd/network/noise.hpp"
+#include "ticopd/network/permutation.hpp"
 
 namespace ticopd::cuda::general {
 namespace {
 
-// network/permutation.hpp on the device. Both are frozen in docs/wire_format.md.
-class DevicePermutation {
- public:
-  __device__ DevicePermutation(std::uint64_t n, std::uint64_t seed, std::uint32_t round,
-                               std::uint32_t agent)
-      : n_(n) {
-    const int bits = 64 - __clzll(static_cast<long long>(n > 1 ? n - 1 : 1));
-    half_ = (bits + 1) / 2;
-    mask_ = (1ull << half_) - 1;
-    const r123::Philox4x32::ctr_type counter{{0u, round, agent, stream_batch}};
-    const r123::Philox4x32::key_type key{
-        {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
-    keys_ = r123::Philox4x32{}(counter, key);
-  }
-
-  __device__ std::uint64_t operator()(std::uint64_t i) const {
-    do i = forward(i);
-    while (i >= n_);
-    return i;
-  }
-
- private:
-  __device__ std::uint64_t mix(std::uint64_t half, std::uint32_t key) const {
-    std::uint64_t z = (half ^ key) * 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93ull;
-    return (z >> 32) & mask_;
-  }
-  __device__ std::uint64_t forward(std::uint64_t v) const {
-    std::uint64_t left = v >> half_, right = v & mask_;
-#pragma unroll
-    for (int r = 0; r < 4; ++r) {
-      const std::uint64_t next = left ^ mix(right, keys_.v[r]);
-      left = right;
-      right = next;
-    }
-    return left << half_ | right;
-  }
-
-  std::uint64_t n_, mask_;
-  int half_;
-  r123::Philox4x32::ctr_type keys_;
-};
+// The order in which an agent's samples are drawn in a round: that of CpuNetwork::batch_of.
+__device__ Permutation draw_of(std::uint64_t count, std::uint64_t seed, std::uint32_t round,
+                               std::uint32_t agent) {
+  const r123::Philox4x32::ctr_type counter{{0u, round, agent, stream_batch}};
+  const r123::Philox4x32::key_type key{
+      {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
+  const r123::Philox4x32::ctr_type keys = r123::Philox4x32{}(counter, key);
+  return Permutation::with_keys(count, {keys.v[0], keys.v[1], keys.v[2], keys.v[3]});
+}
 
 struct DrawArgs {
   const uint4* from;  // rows in units of 16 bytes
@@ -71,7 +38,7 @@ __global__ void draw_samples(DrawArgs args, Round round) {
     drawn = b;
     if (args.batch < count)
       drawn = static_cast<std::uint32_t>(
-          DevicePermutation(count, args.seed, round.number(), args.agents[slot])(b));
+          draw_of(count, args.seed, round.number(), args.agents[slot])(b));
   }
   __syncthreads();
   const std::size_t from = static_cast<std::size_t>(slot) * args.samples_from + drawn;

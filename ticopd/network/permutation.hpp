@@ -10,34 +10,40 @@ namespace ticopd {
 // A keyed permutation of 0 ... n - 1 that anyone can evaluate at one point, forwards or backwards,
 // without a table: a four-round Feistel network on the next even number of bits, walked until it
 // lands inside. rand_k takes its first k values as the subset, mini-batches take theirs as the
-// samples. Frozen in docs/wire_format.md: both ends of a message must draw the same subset.
+// samples. Frozen in docs/wire_format.md: both ends of a message must draw the same subset. All of
+// it is constexpr, so that device code can call it too.
 class Permutation {
  public:
-  Permutation(std::uint64_t n, const Noise& key)
-      : n_(n),
-        half_((static_cast<int>(std::bit_width(n > 1 ? n - 1 : 1)) + 1) / 2),
-        mask_((1ull << half_) - 1),
-        keys_(key.block(0)) {}
+  Permutation(std::uint64_t n, const Noise& key) : Permutation(key.block(0), n) {}
+  static constexpr Permutation with_keys(std::uint64_t n, const Noise::Block& keys) {
+    return {keys, n};
+  }
 
-  std::uint64_t operator()(std::uint64_t i) const {
+  constexpr std::uint64_t operator()(std::uint64_t i) const {
     do i = forward(i);
     while (i >= n_);
     return i;
   }
 
-  std::uint64_t inverse(std::uint64_t j) const {
+  constexpr std::uint64_t inverse(std::uint64_t j) const {
     do j = backward(j);
     while (j >= n_);
     return j;
   }
 
  private:
-  std::uint64_t mix(std::uint64_t half, std::uint32_t key) const {
+  constexpr Permutation(const Noise::Block& keys, std::uint64_t n)
+      : n_(n),
+        half_((static_cast<int>(std::bit_width(n > 1 ? n - 1 : 1)) + 1) / 2),
+        mask_((1ull << half_) - 1),
+        keys_(keys) {}
+
+  constexpr std::uint64_t mix(std::uint64_t half, std::uint32_t key) const {
     std::uint64_t z = (half ^ key) * 0x9e3779b97f4a7c15ull;
     z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93ull;
     return (z >> 32) & mask_;
   }
-  std::uint64_t forward(std::uint64_t v) const {
+  constexpr std::uint64_t forward(std::uint64_t v) const {
     std::uint64_t left = v >> half_;
     std::uint64_t right = v & mask_;
     for (const std::uint32_t key : keys_) {
@@ -47,7 +53,7 @@ class Permutation {
     }
     return left << half_ | right;
   }
-  std::uint64_t backward(std::uint64_t v) const {
+  constexpr std::uint64_t backward(std::uint64_t v) const {
     std::uint64_t left = v >> half_;
     std::uint64_t right = v & mask_;
     for (int r = 3; r >= 0; --r) {

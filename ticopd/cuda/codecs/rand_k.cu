@@ -2,60 +2,16 @@
 #include "ticopd/cuda/codecs/code_length.cuh"
 #include "ticopd/cuda/codecs/codecs.hpp"
 #include "ticopd/cuda/codecs/measure.cuh"
+#include "ticopd/network/permutation.hpp"
 
 namespace ticopd::cuda {
 namespace {
 
-// ticopd::Permutation (network/permutation.hpp) on the device.
-class DevicePermutation {
- public:
-  __device__ DevicePermutation(std::uint32_t n, uint4 keys) {
-    n_ = n;
-    half_ = static_cast<int>(exponent_of(n > 1 ? n - 1 : 1u)) / 2 + 1;  // of bits, rounded up
-    mask_ = (1ull << half_) - 1;
-    keys_[0] = keys.x, keys_[1] = keys.y, keys_[2] = keys.z, keys_[3] = keys.w;
-  }
-
-  __device__ std::uint32_t operator()(std::uint64_t i) const {
-    do {
-      std::uint64_t left = i >> half_, right = i & mask_;
-#pragma unroll
-      for (int r = 0; r < 4; ++r) {
-        const std::uint64_t next = left ^ mix(right, keys_[r]);
-        left = right;
-        right = next;
-      }
-      i = left << half_ | right;
-    } while (i >= n_);
-    return static_cast<std::uint32_t>(i);
-  }
-
-  __device__ std::uint32_t inverse(std::uint64_t j) const {
-    do {
-      std::uint64_t left = j >> half_, right = j & mask_;
-#pragma unroll
-      for (int r = 3; r >= 0; --r) {
-        const std::uint64_t last = right ^ mix(left, keys_[r]);
-        right = left;
-        left = last;
-      }
-      j = left << half_ | right;
-    } while (j >= n_);
-    return static_cast<std::uint32_t>(j);
-  }
-
- private:
-  __device__ std::uint64_t mix(std::uint64_t half, std::uint32_t key) const {
-    std::uint64_t z = (half ^ key) * 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93ull;
-    return z >> 32 & mask_;
-  }
-
-  std::uint32_t n_;
-  int half_;
-  std::uint64_t mask_;
-  std::uint32_t keys_[4];
-};
+// The subset of a message of d coordinates.
+__device__ Permutation subset_of(std::uint64_t d, const DeviceNoise& name) {
+  const uint4 keys = name.block(0, stream_subset);
+  return Permutation::with_keys(d, {keys.x, keys.y, keys.z, keys.w});
+}
 
 struct Subset {
   MessageState* states;
@@ -74,9 +30,9 @@ __global__ void __launch_bounds__(block_threads) take_subset(Round round, Exchan
   const std::uint32_t m = tile.message, i = tile.index * block_threads + threadIdx.x;
   if (to.states[m].verdict != travels || i >= to.k) return;
   const Message message = e.messages[m];
-  const DevicePermutation subset(static_cast<std::uint32_t>(e.d),
-                                 DeviceNoise(e, message, round.number()).block(0, stream_subset));
-  to.values[m * to.stride + i] = InputRow(e, Input{}, message, m).at(subset(i));
+  const Permutation subset = subset_of(e.d, DeviceNoise(e, message, round.number()));
+  const auto k = static_cast<std::uint32_t>(subset(i));
+  to.values[m * to.stride + i] = InputRow(e, Input{}, message, m).at(k);
   if (i == 0 && to.values_follow == 0) count_message(e, m, 4 * std::uint64_t{to.k}, to.paper_bits);
 }
 
@@ -107,10 +63,10 @@ __global__ void __launch_bounds__(block_threads) give_subset(Round round, Exchan
   load_four(e.h.row(message.slot), k, count, h);
   if (verdict == stays) stay_four(e, message, k, count, h);
   if (verdict != travels) return;
-  const DevicePermutation subset(d, name.block(0, stream_subset));
+  const Permutation subset = subset_of(d, name);
 #pragma unroll
   for (std::uint32_t j = 0; j < 4; ++j) {
-    const std::uint32_t i = j < count ? subset.inverse(k + j) : d;
+    const auto i = static_cast<std::uint32_t>(j < count ? subset.inverse(k + j) : d);
     const float value = i < to.k ? to.values[m * to.stride + i] : 0.0f;
     q[j] = i < to.k && to.scale != 1.0f ? __fmul_rn(value, to.scale) : value;
   }
