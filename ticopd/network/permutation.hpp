@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "ticopd/network/noise.hpp"
@@ -34,9 +33,16 @@ class Permutation {
  private:
   constexpr Permutation(const Noise::Block& keys, std::uint64_t n)
       : n_(n),
-        half_((static_cast<int>(std::bit_width(n > 1 ? n - 1 : 1)) + 1) / 2),
+        half_((bits_of(n > 1 ? n - 1 : 1) + 1) / 2),
         mask_((1ull << half_) - 1),
         keys_(keys) {}
+
+  // std::bit_width, which nvcc 13 makes 0 of in device code, without a word.
+  static constexpr int bits_of(std::uint64_t v) {
+    int bits = 0;
+    for (; v != 0; v >>= 1) ++bits;
+    return bits;
+  }
 
   constexpr std::uint64_t mix(std::uint64_t half, std::uint32_t key) const {
     std::uint64_t z = (half ^ key) * 0x9e3779b97f4a7c15ull;
