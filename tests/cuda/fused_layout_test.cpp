@@ -128,18 +128,18 @@ TEST(FusedSchedule, EveryTileIsDoneOnceAndEveryAgentFlushedWhereItEnds) {
       std::set<int> tiles;
       std::map<int, std::set<int>> slots;  // by agent
       for (std::size_t b = 0; b + 1 < layout.forward_begin.size(); ++b) {
-        EXPECT_LT(layout.forward_begin[b], layout.forward_begin[b + 1]) << "an idle block";
+        EXPECT_LT(layout.forward_begin[b], layout.forward_begin[b + 1]) << "an idle cluster";
         for (int w = layout.forward_begin[b]; w < layout.forward_begin[b + 1]; ++w) {
           const ForwardTile& tile = layout.forward[w];
           EXPECT_TRUE(tiles.insert(tile.tile).second);
           EXPECT_GE(tile.chunks, 1);
           EXPECT_LE(tile.chunks, static_cast<int>(layout.counts.chunks));
+          // Of its warp groups, which have every other tile.
           const bool last =
-              w + 1 == layout.forward_begin[b + 1] || layout.forward[w + 1].agent != tile.agent;
+              w + 2 >= layout.forward_begin[b + 1] || layout.forward[w + 2].agent != tile.agent;
           EXPECT_EQ(tile.flush >= 0, last);
-          if (last) {
-            EXPECT_TRUE(slots[tile.agent].insert(tile.flush).second);
-          }
+          for (int block = 0; last && block < cluster_blocks; ++block)
+            EXPECT_TRUE(slots[tile.agent].insert(tile.flush + block).second);
         }
       }
       EXPECT_EQ(tiles.size(), layout.counts.tiles);
@@ -185,16 +185,16 @@ TEST(FusedSchedule, EveryChunkIsInOnePieceAndEveryPieceInASlotOfItsRow) {
     }
 }
 
-TEST(FusedSchedule, ABlockHasOneAgentWhereThereAreEnoughBlocks) {
-  const Layout layout = make_layout(speckled_problem({50, 10, 3}, {900, 100, 400}), 6);
+TEST(FusedSchedule, AClusterHasOneAgentWhereThereAreEnoughClusters) {
+  const Layout layout = make_layout(speckled_problem({50, 10, 3}, {900, 100, 400}), 12);
   ASSERT_EQ(layout.forward_begin.size(), 7u);
   for (std::size_t b = 0; b < 6; ++b)
     for (int w = layout.forward_begin[b]; w < layout.forward_begin[b + 1]; ++w)
       EXPECT_EQ(layout.forward[w].agent, layout.forward[layout.forward_begin[b]].agent);
-  // 8, 1 and 4 tiles.
-  EXPECT_EQ(layout.w2_slots[0].count, 3);
-  EXPECT_EQ(layout.w2_slots[1].count, 1);
-  EXPECT_EQ(layout.w2_slots[2].count, 2);
+  // 8, 1 and 4 tiles; a sum of either group of both blocks, of clusters with more than one tile.
+  EXPECT_EQ(layout.w2_slots[0].count, 3 * 4);
+  EXPECT_EQ(layout.w2_slots[1].count, 1 * 2);
+  EXPECT_EQ(layout.w2_slots[2].count, 2 * 4);
 }
 
 TEST(FusedLayout, CountsAreNeverMoreThanForetold) {

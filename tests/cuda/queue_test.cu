@@ -106,5 +106,35 @@ TEST(Queue, JoinsWhatRanAside) {
   EXPECT_EQ(beside.read().back(), 320u);
 }
 
+// What is aside begins where room was announced, once, and is joined as ever; many kernels begin at
+// once; where nobody waits for it, the hint is none.
+TEST(Queue, BeginsWhatIsAsideWhereThereIsRoom) {
+  TICOPD_NEEDS_DEVICE();
+  List aside, beside, after;
+  Queue queue;
+  std::vector<std::uint32_t> expected, of_aside;
+  for (std::uint32_t round = 1; round <= 300; ++round) {
+    queue.begin_round(round);
+    queue.room_aside();
+    queue.begin_aside();
+    const std::uint32_t count = round < 150 ? 1 : 5;
+    for (std::uint32_t k = 0; k < count; ++k) aside.add(queue, 10 + k);
+    for (std::uint32_t k = 0; k < count; ++k) of_aside.push_back(round + 10 + k);
+    queue.end_aside();
+    beside.add(queue, 20);
+    if (round % 3 != 0) queue.room_aside();
+    beside.add(queue, 30);
+    if (round % 2 != 0) queue.room_aside();
+    queue.join();
+    queue.launch(copy_last, Grid{.blocks = dim3(1), .threads = dim3(1)}, aside.list.data(),
+                 aside.length.data(), after.list.data(), after.length.data());
+    expected.push_back(of_aside.back());
+  }
+  queue.finish();
+  EXPECT_EQ(after.read(), expected);
+  EXPECT_EQ(aside.read(), of_aside);
+  EXPECT_EQ(beside.read().size(), 600u);
+}
+
 }  // namespace
 }  // namespace ticopd::cuda

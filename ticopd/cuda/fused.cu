@@ -1,5 +1,4 @@
 #include "ticopd/cuda/fused_kernels.cuh"
-#include "ticopd/cuda/fused_product.cuh"
 #include "ticopd/cuda/objective.hpp"
 
 namespace ticopd::cuda {
@@ -77,15 +76,15 @@ class FusedGradient : public FullGradient {
     const auto by_agent =
         static_cast<unsigned>(layout.counts.agents * blocks_per_agent(data_.hidden));
     prepare_ = {dim3(by_agent), dim3(prepare_threads), 0, true};
-    forward_grid_ = {dim3(blocks(layout.forward_begin)), dim3(product_threads),
-                     Shared::forward_bytes, true};
-    backward_grid_ = {dim3(blocks(layout.backward_begin)), dim3(product_threads),
-                      Shared::backward_bytes, true};
+    forward_grid_ = {dim3(cluster_blocks * blocks(layout.forward_begin)), dim3(product_threads),
+                     forward_shared, true};
+    backward_grid_ = {dim3(blocks(layout.backward_begin)), dim3(product_threads), backward_shared,
+                      true};
     gather_ = {
         dim3(static_cast<unsigned>(layout.counts.agents * gather_blocks_per_agent(data_.hidden))),
         dim3(gather_threads), 0, true};
-    allow_shared(fused::forward, Shared::forward_bytes);
-    allow_shared(fused::backward, Shared::backward_bytes);
+    allow_shared(fused::forward, forward_shared);
+    allow_shared(fused::backward, backward_shared);
   }
 
   std::string_view name() const override { return "fused int8 digits"; }
@@ -93,6 +92,7 @@ class FusedGradient : public FullGradient {
   void gradient(Queue& queue, Rows x, Rows g) override {
     queue.launch(fused::prepare, prepare_, data_, work_, x);
     queue.launch(fused::forward, forward_grid_, data_, work_);
+    queue.room_aside();  // where the first blocks of backward end
     queue.launch(fused::backward, backward_grid_, data_, work_);
     queue.launch(fused::gather, gather_, data_, work_, x, g, l2_);
   }

@@ -3,6 +3,13 @@
 namespace ticopd::cuda::fused {
 namespace {
 
+using Stages = Ring<tile_rows, 6>;
+using Place = Stages::Place;
+constexpr int image_offset = Stages::bytes;  // of a partial dW1
+constexpr int barriers_offset = image_offset + w1_partial * sizeof(float);
+static_assert(backward_shared == barriers_offset + Stages::barrier_bytes + shared_slack);
+static_assert(backward_shared <= 227 * 1024 && barriers_offset % 8 == 0);
+
 // A piece's chunks in falling order of their scale: equal scales are neighbours, and the integer
 // sums need folding into floats less often.
 struct ChunkOrder {
@@ -22,7 +29,8 @@ struct ChunkOrder {
   __device__ __forceinline__ float scale(int at) const { return __shfl_sync(~0u, key, chunk(at)); }
 };
 
-__device__ __forceinline__ void produce(const Data& data, const Work& work, const Self& self) {
+__device__ __forceinline__ void produce(const Data& data, const Work& work, const Self& self,
+                                        const Stages& ring) {
   const int begin = data.backward_begin[blockIdx.x], end = data.backward_begin[blockIdx.x + 1];
   const std::uint64_t policy = evict_first();
   Place place;
@@ -34,7 +42,12 @@ __device__ __forceinline__ void produce(const Data& data, const Work& work, cons
     const ChunkOrder order(work.dh_scale + first, count, self.lane);
     for (int i = 0; i < count; i++, place.next()) {
       const auto c = static_cast<std::size_t>(order.chunk(i));
-      if (self.lane == 0) self.fill(place, a + c * a_bytes, b + c * b_bytes, policy);
+      if (self.lane == 0) {
+        ring.begin_fill(place);
+        // X passes once, and shall be the first to leave the L2 cache.
+        bulk_load(ring.a(place), a + c * a_bytes, a_bytes, ring.filled(place), policy);
+        bulk_load(ring.b(place), b + c * b_bytes, b_bytes, ring.filled(place));
+      }
       __syncwarp();
     }
   }
@@ -46,7 +59,11 @@ struct Sums {
 
 // X^T.dH of one piece. Runs of chunks with one scale have exact int32 sums, and are then folded.
 __device__ __forceinline__ void multiply(const BackwardPiece& piece, const Work& work,
-                                         const Self& self, Place& place, Sums& sums) {
+                                         const Self& self, const Stages& ring, Place& place,
+                                         Sums& sums) {
+  const auto release = [&](int stage) {
+    if (self.lane == 0) barrier_arrive(ring.empty + 8 * stage);
+  };
 #pragma unroll
   for (int u = 0; u < 25; u++) sums.of[0][u] = sums.of[1][u] = 0;
   const ChunkOrder order(work.dh_scale + piece.first, piece.count, self.lane);
@@ -58,17 +75,17 @@ __device__ __forceinline__ void multiply(const BackwardPiece& piece, const Work&
     int previous = -1;
     do {
       next = ++c < piece.count ? order.scale(c) : 0.f;  // 0 is nobody's scale
-      self.wait_full(place);
-      products.add(self.stage(place), self.group);
+      ring.wait_full(place);
+      products.add(ring.a(place) + self.group * 64 * chunk, ring.b(place));
       if (previous >= 0) {
         wgmma_wait<1>();
-        self.release(previous);
+        release(previous);
       }
       previous = place.stage;
       place.next();
     } while (next == scale);
     wgmma_wait<0>();
-    self.release(previous);
+    release(previous);
 #pragma unroll
     for (int u = 0; u < 25; u++)
 #pragma unroll
@@ -83,7 +100,7 @@ __device__ __forceinline__ void multiply(const BackwardPiece& piece, const Work&
 __device__ __forceinline__ void store(const BackwardPiece& piece, const Work& work,
                                       const Self& self, const Sums& sums) {
   const int mine = self.group * group_partial;
-  float* out = reinterpret_cast<float*>(self.memory + Shared::image) + mine +
+  float* out = reinterpret_cast<float*>(self.memory + image_offset) + mine +
                self.t * partial_stride + (self.warp & 3) * 16 + self.r;
   if (self.leads_group()) bulk_stores_have_read();
   group_sync(self.group);
@@ -96,17 +113,20 @@ __device__ __forceinline__ void store(const BackwardPiece& piece, const Work& wo
   group_sync(self.group);
   if (self.leads_group())
     bulk_store(work.w1_partials + static_cast<std::size_t>(piece.slot) * w1_partial + mine,
-               self.base + Shared::image + mine * sizeof(float), group_partial * sizeof(float));
+               self.base + image_offset + mine * sizeof(float), group_partial * sizeof(float));
 }
 
 }  // namespace
 
 __global__ void __launch_bounds__(product_threads, 1) backward(Data data, Work work) {
-  const Self self(Shared::backward_barriers);
-  self.begin();
+  const Self self;
+  const Stages ring(self, barriers_offset);
+  if (self.tid == 0) ring.init(8);  // warps
+  __syncthreads();
+  wait_for_kernel_before();  // nothing of it was read yet
   if (self.produces()) {
     give_registers();
-    if (self.warp == 8) produce(data, work, self);
+    if (self.warp == 8) produce(data, work, self, ring);
     return;
   }
   take_registers();
@@ -115,7 +135,7 @@ __global__ void __launch_bounds__(product_threads, 1) backward(Data data, Work w
   for (int p = begin; p < end; p++) {
     const BackwardPiece piece = data.backward[p];
     Sums sums;
-    multiply(piece, work, self, place, sums);
+    multiply(piece, work, self, ring, place, sums);
     store(piece, work, self, sums);
   }
   if (self.leads_group()) bulk_stores_are_done();

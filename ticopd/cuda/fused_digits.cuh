@@ -15,12 +15,15 @@ __device__ __forceinline__ std::uint32_t digits(float v) {
   return (static_cast<std::uint32_t>(__float2int_rn(v)) + 0x808080u) ^ 0x808080u;
 }
 
-// The same for |v| < 2^23, without the conversion (a quarter of the rate): the mantissa of
-// 2^23 + |v| is the integer.
-__device__ __forceinline__ std::uint32_t digits_fast(float v) {
-  const std::uint32_t magnitude = __float_as_uint(fabsf(v) + 8388608.f) - 0x4B000000u;
-  const std::uint32_t sign = static_cast<std::int32_t>(__float_as_uint(v)) >> 31;
-  return ((magnitude ^ sign) - sign + 0x808080u) ^ 0x808080u;
+// The three digits of round(v * most), each plus 128, for |v| <= 1/2: 1.5 x 2^23 more have the
+// integer in their mantissa, which saves the conversion (a quarter of the rate).
+inline constexpr float dh_most = 2 * 4194000.f;  // half of it stays below 2^22
+__device__ __forceinline__ std::uint32_t offset_digits(float v, float most) {
+  return __float_as_uint(fmaf(v, most, 12582912.f)) + (0x808080u - 0x400000u);
+}
+// And without the 128, for four of them in a word.
+__device__ __forceinline__ std::uint32_t signed_digits(std::uint32_t offset) {
+  return offset ^ 0x80808080u;
 }
 
 // v = hi + lo / lo_scale for v = a and b, as pairs of fp16.

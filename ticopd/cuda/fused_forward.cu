@@ -1,48 +1,77 @@
 #include "ticopd/cuda/fused_layer2.cuh"
 
+// A tile of 128 samples is the work of a cluster, two blocks on neighbouring multiprocessors with
+// 64 samples each: W1's digits travel from the L2 cache once for both. In a block the two warp
+// groups take turns: one multiplies the next tile while the other does what follows the product
+// (fused_layer2.cuh), which takes about twice as long.
 namespace ticopd::cuda::fused {
 namespace {
 
-__device__ __forceinline__ void produce(const Data& data, const Work& work, const Self& self) {
-  const int begin = data.forward_begin[blockIdx.x], end = data.forward_begin[blockIdx.x + 1];
+using Stages = Ring<tile_rows / cluster_blocks, 6>;
+using Place = Stages::Place;
+
+// Offsets in shared memory; a group has its own image and parameters.
+constexpr int image_offset = Stages::bytes;  // of 64 samples' digits of dH
+constexpr int parameters_offset = image_offset + 2 * b_bytes;
+constexpr int largest_offset = parameters_offset + 2 * shared_parameter_bytes;
+constexpr int barriers_offset = largest_offset + 8 * sizeof(float);
+static_assert(forward_shared == barriers_offset + Stages::barrier_bytes + shared_slack);
+static_assert(forward_shared <= 227 * 1024 && barriers_offset % 8 == 0);
+static_assert(4 * w2_partial * sizeof(float) <= b_bytes);
+
+__device__ __forceinline__ void produce(const Data& data, const Work& work, const Stages& ring,
+                                        int begin, int end, std::uint32_t rank) {
+  constexpr int b_part = b_bytes / cluster_blocks;
+  constexpr std::uint16_t everyone = (1 << cluster_blocks) - 1;
   const std::uint64_t policy = evict_first();
   Place place;
   for (int w = begin; w < end; w++) {
     const int agent = data.forward[w].agent, chunks = data.forward[w].chunks;
-    const std::uint8_t* a =
-        data.forward_image + static_cast<std::size_t>(data.forward[w].image) * a_bytes;
+    const std::uint8_t* a = data.forward_image +
+                            static_cast<std::size_t>(data.forward[w].image) * a_bytes +
+                            rank * Stages::a_size;
     const std::uint8_t* b =
-        work.w1_digits + static_cast<std::size_t>(agent) * data.chunks * b_bytes;
-    for (int c = 0; c < chunks; c++, place.next())
-      self.fill(place, a + static_cast<std::size_t>(c) * a_bytes,
-                b + static_cast<std::size_t>(c) * b_bytes, policy);
+        work.w1_digits + static_cast<std::size_t>(agent) * data.chunks * b_bytes + rank * b_part;
+    for (int c = 0; c < chunks; c++, place.next(), a += a_bytes, b += b_bytes) {
+      ring.begin_fill(place);
+      // X passes once, and shall be the first to leave the L2 cache.
+      bulk_load(ring.a(place), a, Stages::a_size, ring.filled(place), policy);
+      bulk_load_to(everyone, ring.b(place) + rank * b_part, b, b_part, ring.filled(place));
+    }
   }
 }
 
-__device__ __forceinline__ void multiply(int chunks, const Self& self, Place& place,
-                                         Accumulator& products) {
-  products.clear();
+// The other group's turn comes as soon as ours has seen its last stage: then the stages after it
+// are no more than one time around the ring away, which is all that a barrier's parity can tell.
+__device__ __forceinline__ void multiply(int chunks, const Self& self, const Stages& ring,
+                                         bool others_turn, Place& place, Accumulator& products) {
+  // A stage is free when the group that used it has done so in both blocks.
+  const auto release = [&](int stage) {
+    if (self.lane < cluster_blocks) barrier_arrive_at(ring.empty + 8 * stage, self.lane);
+  };
   int previous = -1;
-  for (int c = 0; c < chunks; c++) {
-    self.wait_full(place);
-    products.add(self.stage(place), self.group);
+#pragma unroll 1
+  do {
+    ring.wait_full(place);
+    products.add(ring.a(place), ring.b(place));
     if (previous >= 0) {
       wgmma_wait<1>();
-      self.release(previous);
+      release(previous);
     }
     previous = place.stage;
     place.next();
-  }
+  } while (--chunks > 0);
+  if (others_turn) give_turn_to(1 - self.group);
   wgmma_wait<0>();
-  self.release(previous);
+  release(previous);
 }
 
-// The sum of the eight warps' dW2, in their order, through the memory of the images.
-__device__ __forceinline__ void flush(int slot, const Work& work, const Self& self, RunningW2& w2) {
+// The sum of the group's four warps' dW2, in their order, through the memory of its image.
+__device__ __forceinline__ void flush(float* out, const Self& self, RunningW2& w2) {
   if (self.leads_group()) bulk_stores_have_read();
-  consumer_sync();
-  float* all = reinterpret_cast<float*>(self.memory + Shared::image);
-  float* own = all + self.warp * w2_partial;
+  group_sync(self.group);
+  float* all = reinterpret_cast<float*>(self.memory + image_offset + self.group * b_bytes);
+  float* own = all + (self.warp & 3) * w2_partial;
 #pragma unroll
   for (int q = 0; q < 13; q++)
 #pragma unroll
@@ -51,68 +80,73 @@ __device__ __forceinline__ void flush(int slot, const Work& work, const Self& se
       if (self.lane < 8) own[w2_partial_8 + (2 * q + k) * 8 + self.lane] = w2[q][2 + k];
       w2[q][k] = w2[q][2 + k] = 0;
     }
-  consumer_sync();
+  group_sync(self.group);
   const auto sum = [&](int at) {
-    float v = 0;
+    float4 v = {0, 0, 0, 0};
 #pragma unroll
-    for (int k = 0; k < 8; k++) v += all[k * w2_partial + at];
+    for (int k = 0; k < 4; k++) {
+      const float4 w = *reinterpret_cast<const float4*>(all + k * w2_partial + at);
+      v.x += w.x, v.y += w.y, v.z += w.z, v.w += w.w;
+    }
     return v;
   };
-  for (int e = self.tid; e < w2_partial; e += 256) {
-    float v = sum(e);
+  for (int e = 4 * (self.tid & 127); e < w2_partial; e += 4 * 128) {  // four quad lanes each
+    float4 v = sum(e);
     // What centring took from h: half of the class's db2, which is unit 25 of lane 0.
     const bool first = e < w2_partial_8;
     const bool is_weight = first ? e < 25 * 32 : e < w2_partial_8 + 25 * 8;
-    if (is_weight)
-      v = fmaf(0.5f, sum(first ? 25 * 32 + (e & 28) : w2_partial_8 + 25 * 8 + (e & 4)), v);
-    work.w2_partials[static_cast<std::size_t>(slot) * w2_partial + e] = v;
+    if (is_weight) {
+      const float db2 = sum(first ? 25 * 32 + (e & 28) : w2_partial_8 + 25 * 8 + (e & 4)).x;
+      v.x = fmaf(0.5f, db2, v.x), v.y = fmaf(0.5f, db2, v.y);
+      v.z = fmaf(0.5f, db2, v.z), v.w = fmaf(0.5f, db2, v.w);
+    }
+    *reinterpret_cast<float4*>(out + e) = v;
   }
-  consumer_sync();
+  group_sync(self.group);
 }
 
-}  // namespace
-
-__global__ void __launch_bounds__(product_threads, 1) forward(Data data, Work work) {
-  const Self self(Shared::forward_barriers);
-  self.begin();
-  if (self.produces()) {
-    give_registers();
-    if (self.tid == 256) produce(data, work, self);
-    return;
-  }
-  take_registers();
+__device__ __forceinline__ void consume(const Data& data, const Work& work, const Self& self,
+                                        const Stages& ring, int begin, int end,
+                                        std::uint32_t rank) {
   Place place;
-  const Parameters parameters(self);
+  const int own_parameters = parameters_offset + self.group * shared_parameter_bytes;
+  const Parameters parameters(self, own_parameters);
   // This group's 64 samples of dH digits, and where this lane's rows of stmatrix go in it.
-  const std::uint32_t image = self.base + Shared::image + self.group * b_bytes;
+  const std::uint32_t image = self.base + image_offset + self.group * b_bytes;
   const std::uint32_t mine =
       image + self.lane * chunk + (((self.warp & 3) ^ ((self.lane >> 1) & 3)) << 4);
-  float* largest = reinterpret_cast<float*>(self.memory + Shared::largest) + 4 * self.group;
+  float* largest = reinterpret_cast<float*>(self.memory + largest_offset) + 4 * self.group;
   RunningW2 w2;
 #pragma unroll
   for (int q = 0; q < 13; q++)
 #pragma unroll
     for (int k = 0; k < 4; k++) w2[q][k] = 0;
 
-  int agent = -1;
-  const int begin = data.forward_begin[blockIdx.x], end = data.forward_begin[blockIdx.x + 1];
-  for (int w = begin; w < end; w++) {
-    const ForwardTile tile = data.forward[w];
+  int agent = -1, w = begin + self.group;
+  ForwardTile tile = w < end ? data.forward[w] : ForwardTile{};
+  if (self.group) place.skip(data.forward[begin].chunks);
+  for (; w < end; w += 2) {
+    // Under way until this tile is done: the other group's tile after it, and ours after that.
+    const int others = w + 1 < end ? data.forward[w + 1].chunks : 0;
+    const ForwardTile next = w + 2 < end ? data.forward[w + 2] : ForwardTile{};
     const bool new_agent = tile.agent != agent;
     if (new_agent) {  // its parameters travel while the main loop runs
       agent = tile.agent;
-      consumer_sync();
+      group_sync(self.group);
       const auto* from = reinterpret_cast<const std::uint8_t*>(work.parameters + agent);
-      for (int i = self.tid; i < shared_parameter_bytes / 16; i += 256)
-        copy16(self.base + Shared::parameters + 16 * i, from + 16 * i);
+      for (int i = self.tid & 127; i < shared_parameter_bytes / 16; i += 128)
+        copy16(self.base + own_parameters + 16 * i, from + 16 * i);
     }
+    const int half = cluster_blocks * tile.tile + static_cast<int>(rank);  // 64 samples
     const std::uint32_t labels = *reinterpret_cast<const std::uint16_t*>(
-        data.labels + tile.tile * tile_rows + self.warp * 16 + 2 * self.r);
+        data.labels + half * chunk + (self.warp & 3) * 16 + 2 * self.r);
     Accumulator products;
-    multiply(tile.chunks, self, place, products);
+    products.clear();
+    if (w > begin) wait_for_turn(self.group);
+    multiply(tile.chunks, self, ring, w + 1 < end, place, products);
     if (new_agent) {
       copies16_are_done();
-      consumer_sync();
+      group_sync(self.group);
     }
     Hidden hidden;
     ByClass d;
@@ -126,16 +160,40 @@ __global__ void __launch_bounds__(product_threads, 1) forward(Data data, Work wo
     // |dH_ij| <= max |delta_y| (max_c W2_jc - min_c W2_jc) / 4: a scale for these 64 samples
     // without another maximum for every unit. A power of two, so that chunks often share it.
     const PowerOfTwo scale(worst);
-    if (self.leads_group()) work.dh_scale[2 * tile.tile + self.group] = scale.value();
+    if (self.leads_group()) work.dh_scale[half] = scale.value();
     layer2(hidden, DeltaFragments(d, scale.inverse(), self), scale.value(), parameters, mine, w2);
     fence_async_shared();
     group_sync(self.group);
     if (self.leads_group())
-      bulk_store(work.dh_digits + static_cast<std::size_t>(2 * tile.tile + self.group) * b_bytes,
-                 image, b_bytes);
-    if (tile.flush >= 0) flush(tile.flush, work, self, w2);
+      bulk_store(work.dh_digits + static_cast<std::size_t>(half) * b_bytes, image, b_bytes);
+    if (tile.flush >= 0)
+      flush(work.w2_partials + static_cast<std::size_t>(tile.flush + rank) * w2_partial, self, w2);
+    place.skip(others);
+    tile = next;
   }
   if (self.leads_group()) bulk_stores_are_done();
+}
+
+}  // namespace
+
+__global__ void __launch_bounds__(product_threads, 1) __cluster_dims__(cluster_blocks, 1, 1)
+    forward(Data data, Work work) {
+  const Self self;
+  const Stages ring(self, barriers_offset);
+  if (self.tid == 0) ring.init(4 * cluster_blocks);  // warps
+  cluster_sync();
+  wait_for_kernel_before();  // nothing of it was read yet
+  const std::uint32_t rank = cluster_rank();
+  const int list = blockIdx.x / cluster_blocks;
+  const int begin = data.forward_begin[list], end = data.forward_begin[list + 1];
+  if (self.produces()) {
+    give_registers();
+    if (self.tid == 256) produce(data, work, ring, begin, end, rank);
+  } else {
+    take_registers();
+    consume(data, work, self, ring, begin, end, rank);
+  }
+  cluster_sync();  // until then the other block may write to our shared memory
 }
 
 }  // namespace ticopd::cuda::fused

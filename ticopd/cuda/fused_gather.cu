@@ -10,8 +10,8 @@ __device__ __forceinline__ float regularised(float v, float l2, const float* x) 
 
 // dW1 and db1 for two units from `first` on. The parts are by rank and g is by pixel: both are read
 // and written as they lie, and shared memory is between them. A warp has the 64 ranks of one warp
-// group for both units: every thread adds up four ranks, and all of a thread's loads are under way
-// at once, since what this kernel waits for is latency.
+// group for both units: every thread adds up four ranks, and a thread's loads are under way
+// together, the last few too: what this kernel waits for is latency.
 __device__ void gather_units(const Data& data, const Work& work, int agent, int first,
                              const float* x, float* g, float l2, float* sums) {
   const int tid = threadIdx.x, units = min(gather_units_per_block, data.hidden - first);
@@ -30,11 +30,16 @@ __device__ void gather_units(const Data& data, const Work& work, int agent, int 
                         (group & 1) * group_partial + (first + unit) * partial_stride + 4 * quad;
     const float s = work.parameters[agent].w1_scale[first + unit];
     float4 sum = {0, 0, 0, 0};
-#pragma unroll 4
-    for (int k = 0; k < parts.count; k++) {
-      const float4 v =
-          *reinterpret_cast<const float4*>(from + static_cast<std::size_t>(k) * w1_partial);
-      sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
+    for (int k = 0; k < parts.count; k += 4) {
+      float4 v[4];
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        v[i] = k + i < parts.count ? *reinterpret_cast<const float4*>(
+                                         from + static_cast<std::size_t>(k + i) * w1_partial)
+                                   : float4{0, 0, 0, 0};
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        sum.x += v[i].x, sum.y += v[i].y, sum.z += v[i].z, sum.w += v[i].w;
     }
     *reinterpret_cast<float4*>(sums + unit * max_ranks + group * chunk + 4 * quad) = {
         s * sum.x, s * sum.y, s * sum.z, s * sum.w};
@@ -64,8 +69,14 @@ __device__ void gather_layer2(const Data& data, const Work& work, int agent, int
   if (e >= w2_partial) return;
   const float* from = work.w2_partials + static_cast<std::size_t>(parts.first) * w2_partial + e;
   float sum = 0;
-#pragma unroll 16
-  for (int k = 0; k < parts.count; k++) sum += from[static_cast<std::size_t>(k) * w2_partial];
+  for (int k = 0; k < parts.count; k += 16) {
+    float v[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+      v[i] = k + i < parts.count ? from[static_cast<std::size_t>(k + i) * w2_partial] : 0.f;
+#pragma unroll
+    for (int i = 0; i < 16; i++) sum += v[i];
+  }
   const int f = e - w2_partial_8;
   const int unit = 4 * (f < 0 ? e >> 5 : f >> 3) + (e & 3);
   const int c = f < 0 ? (e >> 2) & 7 : 8 + ((f >> 2) & 1);

@@ -25,16 +25,15 @@ namespace ticopd::cuda::fused {
 // What the network is to an agent in this round. Units beyond the hidden layer have zero weights.
 struct alignas(16) AgentParameters {
   uint4 logit_fragments[7 * 2 * 32];  // W2 / w2_scale, hi and lo x 2^11 parts
-  uint4 dh_fragments[13 * 32];
-  float dh_scale[4 * 28];  // [quad lane][unit]: delta.W2^T -> digits
-  float z_scale[4 * 28];   // [quad lane][unit]: digits -> -z log2(e)
+  uint4 dh_fragments[13 * 32];        // W2_j less its middle, from -1 to 1
+  float z_scale[4 * 28];              // [quad lane][unit]: digits -> -z log2(e)
   float w2_scale, unused[3];
   float bias[16];              // logit = w2_scale * (h - 1/2).(W2 / w2_scale) + bias
   float w1_scale[max_hidden];  // digits -> gradient
 };
 // Forward keeps all but the last in shared memory.
 inline constexpr int shared_parameter_bytes = offsetof(AgentParameters, w1_scale);
-static_assert(shared_parameter_bytes == 16 * (7 * 2 * 32 + 13 * 32) + 4 * (112 + 112 + 4 + 16));
+static_assert(shared_parameter_bytes == 16 * (7 * 2 * 32 + 13 * 32) + 4 * (112 + 4 + 16));
 
 // A partial dW1 is [group][hidden][72]: 64 ranks of each of the two warp groups that computed it,
 // and 8 floats unused so that a warp's 8 ranks x 4 units fall into different banks.
@@ -73,6 +72,10 @@ struct Work {
 inline constexpr int units_per_block = 4;  // hidden units, in prepare
 inline constexpr int prepare_threads = max_ranks / 4;
 inline constexpr int product_threads = 384;
+// Bytes of shared memory, up to the first multiple of 1024 and from there on.
+inline constexpr int shared_slack = 1024;
+inline constexpr int forward_shared = 210'080;
+inline constexpr int backward_shared = 224'608;
 // Blocks of an agent in prepare: one for layer 2, then one for every four hidden units.
 __host__ __device__ inline int blocks_per_agent(int hidden) {
   return 1 + (hidden + units_per_block - 1) / units_per_block;

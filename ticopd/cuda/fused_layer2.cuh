@@ -11,14 +11,13 @@ namespace ticopd::cuda::fused {
 // The agent's parameters in shared memory.
 struct Parameters {
   const uint4 *logit_fragments, *dh_fragments;
-  const float *dh_scale, *z_scale;  // of this quad lane
+  const float* z_scale;  // of this quad lane
   const float *w2_scale, *bias;
 
-  __device__ __forceinline__ explicit Parameters(const Self& self) {
-    const auto& all = *reinterpret_cast<const AgentParameters*>(self.memory + Shared::parameters);
+  __device__ __forceinline__ Parameters(const Self& self, int offset) {
+    const auto& all = *reinterpret_cast<const AgentParameters*>(self.memory + offset);
     logit_fragments = all.logit_fragments + self.lane;
     dh_fragments = all.dh_fragments + self.lane;
-    dh_scale = all.dh_scale + 28 * self.t;
     z_scale = all.z_scale + 28 * self.t;
     w2_scale = &all.w2_scale;
     bias = all.bias;
@@ -28,8 +27,9 @@ struct Parameters {
 // The hidden layer in one thread: 25 units of its quad lane for two samples. Unit 25 of lane 0 is
 // the constant 1 whose "weights" are b2: its gradient needs no sums of its own.
 struct Hidden {
-  // h - 1/2 as fp16 hi + lo, two units a word; h(1 - h). Centred, because tensor cores truncate:
-  // smaller sums have a smaller bias. The other half of W2.h is in the logits' bias.
+  // h - 1/2 as fp16 hi + lo, two units a word; h(1 - h) = 1/4 - (h - 1/2)^2. Centred, because
+  // tensor cores truncate: smaller sums have a smaller bias. The other half of W2.h is in the
+  // logits' bias.
   std::uint32_t hi[2][14], lo[2][14];
   float slope[2][26];
 };
@@ -45,11 +45,11 @@ __device__ __forceinline__ void activate(const Accumulator& products, int u, flo
     const float a = 1.f + exp2_fast(fminf(products.value(min(u, 24), 0) * z_scale, 60.f));
     const float b = 1.f + exp2_fast(fminf(products.value(min(u, 24), 1) * z_scale, 60.f));
     const float inverse = reciprocal_fast(a * b);
-    const float h0 = inverse * b, h1 = inverse * a;
-    hidden.slope[0][u] = fmaf(-h0, h0, h0);
-    hidden.slope[1][u] = fmaf(-h1, h1, h1);
-    centred[0][u & 1] = h0 - 0.5f;
-    centred[1][u & 1] = h1 - 0.5f;
+    const float c0 = fmaf(inverse, b, -0.5f), c1 = fmaf(inverse, a, -0.5f);
+    hidden.slope[0][u] = fmaf(-c0, c0, 0.25f);
+    hidden.slope[1][u] = fmaf(-c1, c1, 0.25f);
+    centred[0][u & 1] = c0;
+    centred[1][u & 1] = c1;
   } else {
     hidden.slope[0][u] = hidden.slope[1][u] = 0;
     centred[0][1] = centred[1][1] = t == 0 ? 1.f : 0.f;
@@ -187,32 +187,42 @@ struct DeltaFragments {
 // The running dW2 of a warp: rows are classes r and r + 8, columns units 2q and 2q + 1.
 using RunningW2 = float[13][4];
 
+// delta.W2^T of units 2q and 2q + 1, up to their scales, for both samples.
+__device__ __forceinline__ void back_through_w2(const DeltaFragments& delta,
+                                                const Parameters& parameters, int q,
+                                                float (&v)[4]) {
+  const uint4 b = parameters.dh_fragments[q * 32];
+  mma_new(v, delta.second, b.z, b.w);
+  mma_add(v, delta.first, b.x, b.y);
+}
+
 // dW2 += delta^T h, and dH = (delta.W2^T) h (1 - h) as digits into the image in shared memory.
+// Products are begun one step ahead of who reads them.
 __device__ __forceinline__ void layer2(const Hidden& hidden, const DeltaFragments& delta,
                                        float scale, const Parameters& parameters,
                                        std::uint32_t image, RunningW2& w2) {
   std::uint32_t blocks[40];  // 8 digit columns x 16 samples each
+  float ahead[4];
+  back_through_w2(delta, parameters, 0, ahead);
 #pragma unroll
   for (int q = 0; q < 13; q++) {
     float g[4] = {0, 0, 0, 0}, v[4];
-    const uint4 b = parameters.dh_fragments[q * 32];
-    mma_new(v, delta.second, b.z, b.w);
+#pragma unroll
+    for (int k = 0; k < 4; k++) v[k] = ahead[k];
     mma_add(g, delta.hi, hidden.lo[0][q], hidden.lo[1][q]);
-    mma_add(v, delta.first, b.x, b.y);
+    if (q < 12) back_through_w2(delta, parameters, q + 1, ahead);
     mma_add(g, delta.lo, hidden.hi[0][q], hidden.hi[1][q]);
     mma_add(g, delta.hi, hidden.hi[0][q], hidden.hi[1][q]);
-    const float2 f = reinterpret_cast<const float2*>(parameters.dh_scale)[q];
     std::uint32_t dg[4];  // units 2q, 2q + 1, of both samples each
 #pragma unroll
     for (int e = 0; e < 2; e++)
 #pragma unroll
       for (int half = 0; half < 2; half++)
-        dg[2 * e + half] =
-            digits_fast(v[2 * half + e] * hidden.slope[half][2 * q + e] * (e ? f.y : f.x));
-    blocks[3 * q] = __byte_perm(dg[0], dg[1], 0x5140);
-    blocks[3 * q + 1] =
-        __byte_perm(__byte_perm(dg[0], dg[1], 0x0062), __byte_perm(dg[2], dg[3], 0x0040), 0x5410);
-    blocks[3 * q + 2] = __byte_perm(dg[2], dg[3], 0x6251);
+        dg[2 * e + half] = offset_digits(v[2 * half + e] * hidden.slope[half][2 * q + e], dh_most);
+    blocks[3 * q] = signed_digits(__byte_perm(dg[0], dg[1], 0x5140));
+    blocks[3 * q + 1] = signed_digits(
+        __byte_perm(__byte_perm(dg[0], dg[1], 0x0062), __byte_perm(dg[2], dg[3], 0x0040), 0x5410));
+    blocks[3 * q + 2] = signed_digits(__byte_perm(dg[2], dg[3], 0x6251));
 #pragma unroll
     for (int k = 0; k < 4; k++) w2[q][k] = fmaf(scale, g[k], w2[q][k]);
 #pragma unroll

@@ -138,7 +138,7 @@ Layout make_layout(const Problem& problem, int blocks) {
   }
   counts.forward_chunks = layout.forward_image.size() / a_bytes;
   counts.backward_chunks = layout.backward_image.size() / a_bytes;
-  schedule_forward(tiles, blocks, layout);
+  schedule_forward(tiles, std::max(1, blocks / cluster_blocks), layout);
   schedule_backward(rows, blocks, layout);
   return layout;
 }
@@ -157,7 +157,8 @@ Counts counts_at_most(const Problem& problem, int blocks) {
   // A piece ends where its row does, where its block does, or because it has its 32 chunks.
   counts.w1_partials = counts.agents * rank_tiles + static_cast<std::size_t>(blocks) +
                        counts.backward_chunks / max_piece;
-  counts.w2_partials = counts.agents + static_cast<std::size_t>(blocks);
+  // Two groups of every block of a cluster, wherever an agent's tiles begin in one.
+  counts.w2_partials = 2 * (cluster_blocks * counts.agents + static_cast<std::size_t>(blocks));
   return counts;
 }
 

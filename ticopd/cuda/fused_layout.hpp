@@ -15,6 +15,7 @@ namespace ticopd::cuda::fused {
 inline constexpr int tile_rows = 128;
 inline constexpr int chunk = 64;
 inline constexpr int columns = 304;  // 3 digits x 100 hidden units, and 4 of zeros
+inline constexpr int cluster_blocks = tile_rows / chunk;  // blocks that share a forward tile
 inline constexpr int a_bytes = tile_rows * chunk;
 inline constexpr int b_bytes = columns * chunk;
 
@@ -44,7 +45,8 @@ struct ForwardTile {
   std::int32_t agent, chunks;
   std::int32_t image;  // its first chunk among those of the forward images
   std::int32_t tile;   // among the tiles of all agents
-  std::int32_t flush;  // partial sum of dW2 it completes, -1: a tile of this agent follows
+  std::int32_t flush;  // first of the partial sums of dW2 it completes, one of each block; -1: the
+                       // same warp groups have another tile of this agent
 };
 
 // 128 pixel ranks of one agent by some chunks of its samples.
@@ -77,7 +79,8 @@ struct Layout {
   std::vector<std::uint8_t> forward_image, backward_image;
   std::vector<std::uint8_t> labels;  // [tile][tile_rows]
   std::vector<float> scale;          // [agent] weight / samples
-  // Block b does forward[forward_begin[b] ... forward_begin[b + 1]); so for backward.
+  // Cluster b does forward[forward_begin[b] ... forward_begin[b + 1]), its first warp groups every
+  // other tile and its second ones the rest; so does block b for backward, both groups together.
   std::vector<ForwardTile> forward;
   std::vector<BackwardPiece> backward;
   std::vector<std::int32_t> forward_begin, backward_begin;
@@ -93,7 +96,7 @@ Layout make_layout(const Problem& problem, int blocks);
 Counts counts_at_most(const Problem& problem, int blocks);
 
 // The two schedules (fused_schedule.cpp): who does which of the tiles, of the rows of pieces.
-void schedule_forward(const std::vector<ForwardTile>& tiles, int blocks, Layout& layout);
+void schedule_forward(const std::vector<ForwardTile>& tiles, int clusters, Layout& layout);
 void schedule_backward(const std::vector<BackwardPiece>& rows, int blocks, Layout& layout);
 
 }  // namespace ticopd::cuda::fused

@@ -93,6 +93,7 @@ __device__ void prepare_units(const Data& data, const Work& work, const float* x
 struct Layer2 {
   float w[max_hidden * max_classes];
   float inverse;  // of w2_scale
+  int classes;
 
   __device__ __forceinline__ float operator()(int u, int t, int c) const {
     return c >= max_classes || u > 24 ? 0.f : w[(4 * u + t) * max_classes + c] * inverse;
@@ -120,8 +121,16 @@ __device__ __forceinline__ void logit_fragments(const Layer2& w2, AgentParameter
 }
 
 // And for dH, in the order of DeltaFragments. x, y are of its first step: hi parts; z, w of its
-// second: lo parts, and hi parts where delta's lo parts are.
-__device__ __forceinline__ void dh_fragments(const Layer2& w2, AgentParameters& out) {
+// second: lo parts, and hi parts where delta's lo parts are. A unit's weights are taken as they lie
+// between their least and largest: delta.1 = 0, so what is common to all classes counts for
+// nothing.
+__device__ __forceinline__ void dh_fragments(const Layer2& layer2, const float* middle,
+                                             const float* spread, AgentParameters& out) {
+  const auto w2 = [&](int u, int t, int c) {
+    const int unit = 4 * u + t;
+    return c >= layer2.classes ? 0.f
+                               : (layer2.w[unit * max_classes + c] - middle[unit]) * spread[unit];
+  };
   for (int i = threadIdx.x; i < 13 * 32; i += prepare_threads) {
     const int lane = i & 31, q = i >> 5, n = lane >> 2, t = lane & 3;
     const int u = 2 * q + (n & 1), quad = n >> 1;
@@ -152,11 +161,12 @@ __device__ __forceinline__ void write_bias(const Data& data, const Layer2& w2, c
   if (absent >= data.classes && absent < 16) out.bias[absent] = -INFINITY;
 }
 
-// W2 over a power of two; the logits' bias; and bounds for the digits of dH, which delta.1 = 0 lets
-// the range of W2_j over the classes give.
+// W2 over a power of two; the logits' bias; and a scale for the digits of dH, which delta.1 = 0
+// lets the range of W2_j over the classes give: |delta.(W2_j - middle) / (range / 2)| <= 2
+// |delta_y|.
 __device__ void prepare_layer2(const Data& data, const Work& work, const float* x, int agent) {
   __shared__ Layer2 w2;
-  __shared__ float b2[max_classes], scratch[warps];
+  __shared__ float b2[max_classes], scratch[warps], middle[max_hidden], spread[max_hidden];
   const int tid = threadIdx.x;
   const float* from = x + data.hidden * (data.features + 1);
   float m = 0;
@@ -168,23 +178,26 @@ __device__ void prepare_layer2(const Data& data, const Work& work, const float* 
   }
   if (tid < data.classes) b2[tid] = from[data.classes * data.hidden + tid];
   const PowerOfTwo scale(block_max(m, scratch));
-  if (tid == 0) w2.inverse = scale.inverse();
-  __syncthreads();
-
+  if (tid == 0) {
+    w2.inverse = scale.inverse();
+    w2.classes = data.classes;
+  }
   AgentParameters& out = work.parameters[agent];
-  logit_fragments(w2, out);
-  dh_fragments(w2, out);
   if (tid < max_hidden) {
     float low = w2.w[tid * max_classes], high = low;
     for (int c = 1; c < data.classes; c++) {
       low = fminf(low, w2.w[tid * max_classes + c]);
       high = fmaxf(high, w2.w[tid * max_classes + c]);
     }
-    const float bound = 0.25f * (high - low);
-    out.dh_scale[(tid & 3) * 28 + (tid >> 2)] =
-        bound > 0 ? scale.value() * most_digits / bound : 0.f;
-    out.w1_scale[tid] = bound / (most_digits * 255.f) * data.scale[agent];
+    const float half = 0.5f * (high - low);
+    middle[tid] = low + half;
+    spread[tid] = half > 0 ? 1.f / half : 0.f;
+    out.w1_scale[tid] = half / (dh_most * 255.f) * data.scale[agent];
   }
+  __syncthreads();
+
+  logit_fragments(w2, out);
+  dh_fragments(w2, middle, spread, out);
   if (tid == 0) out.w2_scale = scale.value();
   write_bias(data, w2, b2, out);
 }

@@ -7,94 +7,85 @@
 #include "ticopd/cuda/fused_wgmma.cuh"
 
 // The int8 product that forward and backward have in common: a ring of stages in shared memory,
-// filled by one warp and emptied by two warp groups of 64 rows each. The operands lie in global
-// memory as images of what shared memory shall hold, so two plain bulk copies fill a stage.
+// filled by one warp and emptied by two warp groups, each of which multiplies 64 rows at a time.
+// The operands lie in global memory as images of what shared memory shall hold, so plain bulk
+// copies fill a stage.
 namespace ticopd::cuda::fused {
-
-inline constexpr int stage_bytes = a_bytes + b_bytes;
-inline constexpr int stages = 6;  // of 27 KB
-
-// Offsets in shared memory.
-struct Shared {
-  static constexpr int image = stages * stage_bytes;  // of dH, of a partial dW1
-  static constexpr int parameters = image + 2 * b_bytes;
-  static constexpr int largest = parameters + shared_parameter_bytes;
-  static constexpr int forward_barriers = largest + 8 * sizeof(float);
-  static constexpr int backward_barriers = image + w1_partial * sizeof(float);
-  static constexpr int barriers = 16 * stages;
-  static constexpr int slack = 1024;  // to the first multiple of 1024
-  static constexpr int forward_bytes = forward_barriers + barriers + slack;
-  static constexpr int backward_bytes = backward_barriers + barriers + slack;
-};
-static_assert(Shared::forward_bytes <= 227 * 1024 && Shared::backward_bytes <= 227 * 1024);
-static_assert(Shared::forward_barriers % 8 == 0 && Shared::backward_barriers % 8 == 0);
-
-// A place in the ring.
-struct Place {
-  int stage = 0;
-  std::uint32_t phase = 0;
-  __device__ __forceinline__ void next() {
-    if (++stage == stages) {
-      stage = 0;
-      phase ^= 1;
-    }
-  }
-};
 
 // Who this thread is, and where its block's shared memory lies.
 struct Self {
   std::uint8_t* memory;
-  std::uint32_t base, full, empty;  // as addresses of shared memory
+  std::uint32_t base;  // its address
   int tid, group, warp, lane;
   int t, r;  // in an accumulator: lane of the quad, row
 
-  __device__ __forceinline__ explicit Self(int barriers)
+  __device__ __forceinline__ Self()
       : memory(dynamic_shared()),
         base(shared_address(memory)),
-        full(base + barriers),
-        empty(full + 8 * stages),
         tid(threadIdx.x),
         group(tid >> 7),
         warp(tid >> 5),
         lane(tid & 31),
         t(lane & 3),
-        r(lane >> 2) {
-    if (tid == 0) {
-      for (int i = 0; i < stages; i++) {
-        barrier_init(full + 8 * i, 1);
-        barrier_init(empty + 8 * i, 8);  // warps
-      }
-      fence_barrier_init();
-    }
-    __syncthreads();
-  }
-
-  // Everything up to here may overlap the end of the kernel before; nothing of it was read yet.
-  __device__ __forceinline__ void begin() const {
-    wait_for_kernel_before();
-    fence_async();  // its ordinary stores are read by bulk copies here
-  }
+        r(lane >> 2) {}
 
   __device__ __forceinline__ bool produces() const { return group == 2; }
   __device__ __forceinline__ bool leads_group() const { return (tid & 127) == 0; }
-  __device__ __forceinline__ std::uint32_t stage(const Place& place) const {
-    return base + place.stage * stage_bytes;
+};
+
+// Stages of `rows` rows of A, then all of B, from the start of shared memory on.
+template <int rows, int stages>
+struct Ring {
+  static constexpr int a_size = rows * chunk;
+  static constexpr int stage_bytes = a_size + b_bytes;
+  static constexpr int bytes = stages * stage_bytes;
+  static constexpr int barrier_bytes = 16 * stages;
+  std::uint32_t base, full, empty;
+
+  struct Place {
+    int stage = 0;
+    std::uint32_t phase = 0;
+    __device__ __forceinline__ void next() {
+      if (++stage == stages) {
+        stage = 0;
+        phase ^= 1;
+      }
+    }
+    __device__ __forceinline__ void skip(int count) {
+      stage += count;
+      while (stage >= stages) {
+        stage -= stages;
+        phase ^= 1;
+      }
+    }
+  };
+
+  __device__ __forceinline__ Ring(const Self& self, int barriers)
+      : base(self.base), full(self.base + barriers), empty(full + 8 * stages) {}
+
+  // By one thread. `releases` is how often a stage is released before it is free.
+  __device__ __forceinline__ void init(int releases) const {
+    for (int i = 0; i < stages; i++) {
+      barrier_init(full + 8 * i, 1);
+      barrier_init(empty + 8 * i, releases);
+    }
+    fence_barrier_init();
   }
 
-  // X passes once, and shall be the first to leave the L2 cache (`policy`).
-  __device__ __forceinline__ void fill(const Place& place, const std::uint8_t* a,
-                                       const std::uint8_t* b, std::uint64_t policy) const {
+  __device__ __forceinline__ std::uint32_t a(const Place& place) const {
+    return base + place.stage * stage_bytes;
+  }
+  __device__ __forceinline__ std::uint32_t b(const Place& place) const { return a(place) + a_size; }
+  __device__ __forceinline__ std::uint32_t filled(const Place& place) const {
+    return full + 8 * place.stage;
+  }
+  // The stage is free, and the bytes of a whole one are awaited.
+  __device__ __forceinline__ void begin_fill(const Place& place) const {
     barrier_wait(empty + 8 * place.stage, place.phase ^ 1);
-    const std::uint32_t to = stage(place), barrier = full + 8 * place.stage;
-    barrier_expect(barrier, stage_bytes);
-    bulk_load(to, a, a_bytes, barrier, policy);
-    bulk_load(to + a_bytes, b, b_bytes, barrier);
+    barrier_expect(filled(place), stage_bytes);
   }
   __device__ __forceinline__ void wait_full(const Place& place) const {
-    barrier_wait(full + 8 * place.stage, place.phase);
-  }
-  __device__ __forceinline__ void release(int stage) const {
-    if (lane == 0) barrier_arrive(empty + 8 * stage);
+    barrier_wait(filled(place), place.phase);
   }
 };
 
@@ -116,11 +107,11 @@ struct Accumulator {
     for (int i = 0; i < 72; i++) high[i] = 0;
   }
 
-  // The products of one stage with this group's 64 rows, still under way when it returns. Loops
-  // around products must have constant trip counts, or the compiler serialises them (C7518).
-  __device__ __forceinline__ void add(std::uint32_t stage, int group) {
-    const std::uint64_t a = descriptor(stage + group * 64 * chunk);
-    const std::uint64_t b = descriptor(stage + a_bytes);
+  // The products of 64 rows at these addresses, still under way when it returns. Loops around
+  // products must have constant trip counts, or the compiler serialises them (C7518).
+  __device__ __forceinline__ void add(std::uint32_t a_rows, std::uint32_t b_rows) {
+    const std::uint64_t a = descriptor(a_rows);
+    const std::uint64_t b = descriptor(b_rows);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < chunk / 32; k++) {

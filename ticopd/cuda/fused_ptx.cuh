@@ -42,11 +42,27 @@ __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, std::uint32_
       : "memory");
 }
 
-// Bulk copies, by the asynchronous proxy: what ordinary stores wrote is visible to them only
-// after a fence.
-__device__ __forceinline__ void fence_async() {
-  asm volatile("fence.proxy.async;" ::: "memory");
+// Blocks of a cluster: each has the other's shared memory in its address space.
+__device__ __forceinline__ std::uint32_t cluster_rank() {
+  std::uint32_t rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
 }
+// All threads that have not ended, of all blocks. It orders no memory but what a fence before does.
+__device__ __forceinline__ void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;" ::: "memory");
+}
+__device__ __forceinline__ void barrier_arrive_at(std::uint32_t barrier, std::uint32_t rank) {
+  asm volatile(
+      "{\n.reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}\n" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
+}
+
+// Bulk copies, by the asynchronous proxy: what ordinary stores of this kernel wrote is visible to
+// them only after a fence.
 __device__ __forceinline__ void fence_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -64,6 +80,16 @@ __device__ __forceinline__ void bulk_load(std::uint32_t to, const void* from, st
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
       "[%0], [%1], %2, [%3], %4;" ::"r"(to),
       "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
+      : "memory");
+}
+// To the same place in every block of `blocks`, a bit each, whose barriers there count the bytes.
+__device__ __forceinline__ void bulk_load_to(std::uint16_t blocks, std::uint32_t to,
+                                             const void* from, std::uint32_t bytes,
+                                             std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1], %2, [%3], %4;" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier), "h"(blocks)
       : "memory");
 }
 __device__ __forceinline__ std::uint64_t evict_first() {
@@ -101,8 +127,12 @@ __device__ __forceinline__ void take_registers() {
 __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
 }
-__device__ __forceinline__ void consumer_sync() {
-  asm volatile("bar.sync 1, 256;" ::: "memory");
+// The two groups take turns: the one whose turn it is goes on when the other has given it away.
+__device__ __forceinline__ void wait_for_turn(int group) {
+  asm volatile("bar.sync %0, 256;" ::"r"(4 + group) : "memory");
+}
+__device__ __forceinline__ void give_turn_to(int group) {
+  asm volatile("bar.arrive %0, 256;" ::"r"(4 + group) : "memory");
 }
 __device__ __forceinline__ void group_sync(int group) {
   if (group)

@@ -11,6 +11,8 @@ constexpr std::size_t rounds_at_once = 16;
 // Graphs are kept for good. Where every round differs from all before it (a step size that falls),
 // they would only be memory: then kernels are launched one by one.
 constexpr std::size_t most_known = 256;
+// So few kernels are soon done beside others, wherever there is room for them.
+constexpr std::size_t most_that_wait = 2;
 
 __global__ void store_round(std::uint32_t* round, std::uint32_t value) {
   *round = value;
@@ -39,14 +41,18 @@ Queue::~Queue() {
 
 void Queue::add(std::string key, Enqueue enqueue) {
   any_aside_ = any_aside_ || aside_;
-  pending_.back().items.push_back(
-      {(aside_ ? "a" : "m") + std::move(key), std::move(enqueue), aside_});
+  pending_.back().items.push_back({aside_ ? Kind::aside : Kind::main,
+                                   (aside_ ? "a" : "m") + std::move(key), std::move(enqueue)});
+}
+
+void Queue::room_aside() {
+  if (any_aside_ && !aside_) pending_.back().items.push_back({Kind::room, "r", {}});
 }
 
 void Queue::join() {
   if (!any_aside_) return;
   any_aside_ = false;
-  pending_.back().items.push_back({"j", {}, false});
+  pending_.back().items.push_back({Kind::join, "j", {}});
 }
 
 void Queue::host(std::function<void()> work) {
@@ -164,24 +170,43 @@ void Queue::enqueue(std::size_t first, std::size_t count) {
 }
 
 void Queue::enqueue_round(const Recorded& round, const Round& number, bool& early) {
-  bool forked = false, early_aside = true;
-  for (const Item& item : round.items) {
-    if (item.aside && !forked) {
-      check(cudaEventRecord(forked_, stream_), "fork");
-      check(cudaStreamWaitEvent(side_, forked_), "fork");
-      forked = true;
-      early_aside = false;
+  const std::vector<Item>& items = round.items;
+  std::size_t aside = 0, aside_end = 0;  // items aside that have not begun
+  const auto begin_aside = [&] {
+    if (aside == aside_end) return;
+    check(cudaEventRecord(forked_, stream_), "fork");
+    check(cudaStreamWaitEvent(side_, forked_), "fork");
+    for (std::size_t i = aside; i < aside_end; ++i) items[i].enqueue({side_, number, i > aside});
+    aside = aside_end;
+  };
+  for (std::size_t i = 0; i < items.size(); ++i) switch (items[i].kind) {
+      case Kind::aside:
+        aside = i;
+        while (items[i].kind == Kind::aside) ++i;  // a join follows, if nothing else does
+        aside_end = i--;
+        if (!waits_for_room(items, aside, aside_end)) begin_aside();
+        break;
+      case Kind::main:
+        items[i].enqueue({stream_, number, std::exchange(early, true)});
+        break;
+      case Kind::room:
+        begin_aside();
+        break;
+      case Kind::join:
+        begin_aside();
+        check(cudaEventRecord(joined_, side_), "join");
+        check(cudaStreamWaitEvent(stream_, joined_), "join");
+        early = false;
     }
-    if (item.aside) {
-      item.enqueue({side_, number, std::exchange(early_aside, true)});
-    } else if (item.enqueue) {
-      item.enqueue({stream_, number, std::exchange(early, true)});
-    } else {
-      check(cudaEventRecord(joined_, side_), "join");
-      check(cudaStreamWaitEvent(stream_, joined_), "join");
-      forked = early = false;
-    }
-  }
+}
+
+// Whether items [first, last), which are aside, shall begin where there is room for them: if there
+// is such a place before they are waited for, and they are few. Many are better off with all the
+// time there is.
+bool Queue::waits_for_room(const std::vector<Item>& items, std::size_t first, std::size_t last) {
+  if (last - first > most_that_wait) return false;
+  while (items[last].kind == Kind::main) ++last;
+  return items[last].kind == Kind::room;
 }
 
 }  // namespace ticopd::cuda

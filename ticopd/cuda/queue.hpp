@@ -79,6 +79,9 @@ class Queue {
     aside_ = true;
   }
   void end_aside() { aside_ = false; }
+  // From here on there is room beside what is added: kernels before this fill the device, and what
+  // is aside would only delay them. A hint, without any effect on what is computed.
+  void room_aside();
   void join();  // what comes next waits for it; no-op where nothing is aside
 
   // Something that the host does: all before it is done by then, and nothing after it has begun.
@@ -92,10 +95,11 @@ class Queue {
   std::uint64_t graphs() const { return graphs_made_; }  // for tests
 
  private:
+  enum class Kind { main, aside, join, room };
   struct Item {
+    Kind kind;
     std::string key;
-    Enqueue enqueue;  // null: join
-    bool aside;
+    Enqueue enqueue;  // of main and aside
   };
   struct Recorded {
     std::uint32_t round = 0;
@@ -111,6 +115,7 @@ class Queue {
   void run(std::size_t first, std::size_t count);
   void enqueue(std::size_t first, std::size_t count);
   void enqueue_round(const Recorded& round, const Round& number, bool& early);
+  static bool waits_for_room(const std::vector<Item>& items, std::size_t first, std::size_t last);
   void set_round(std::uint32_t round);
   Graph* graph_of(const std::string& key);
 
