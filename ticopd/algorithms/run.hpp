@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ticopd/network/cpu.hpp"
+#include "ticopd/network/row_metrics.hpp"
 
 namespace ticopd {
 
@@ -29,6 +30,23 @@ class AnyRun {
   // next step.
   virtual Field<T>& x() = 0;
   virtual void visit(StateVisitor<T>& state) = 0;
+
+  // What metrics take from all rows, where nothing is in flight. Of a device that can do it there
+  // no row comes to the host.
+  virtual RowMetrics row_metrics(AnyNetwork<T>& net) {
+    struct Measured final : StateVisitor<T> {
+      void field(std::string_view, Field<T>&) override {}
+      void dual(std::string_view, Field<T>& rows) override { lambda = &rows; }
+      void mirror(std::string_view, AnyMirror<T>& m) override {
+        if (!first) first = &m;
+      }
+      const Field<T>* lambda = nullptr;
+      const AnyMirror<T>* first = nullptr;
+    } measured;
+    const Field<T>& models = x();
+    visit(measured);
+    return measure_rows(net, models, measured.lambda, measured.first);
+  }
 
   // After a checkpoint was loaded and the network has its round.
   virtual void resumed() {

@@ -6,11 +6,13 @@
 #include "ticopd/cuda/cuda.hpp"
 #include "ticopd/cuda/field.hpp"
 #include "ticopd/cuda/map.cuh"
+#include "ticopd/cuda/metrics.hpp"
 #include "ticopd/cuda/mirror.hpp"
 #include "ticopd/cuda/objective.hpp"
 #include "ticopd/cuda/queue.hpp"
 #include "ticopd/network/cpu.hpp"
 #include "ticopd/network/network.hpp"
+#include "ticopd/network/row_metrics.hpp"
 
 namespace ticopd::cuda {
 
@@ -42,6 +44,9 @@ class CudaNetwork final : public AnyNetwork<float> {
                    ticopd::Field<float>& g) override;
   Global global_at(std::span<const float> x) override;
   double accuracy(std::span<const float> x) override;
+  // As ticopd::measure_rows, of rows on the device; where the objective is there too.
+  bool measures_rows() const { return general_ != nullptr; }
+  RowMetrics measure_rows(const Field& x, const Field* dual, const Field* surrogates);
   Ledger& ledger() override;
 
   // Whether the problem is on the device already, from a network before; if not, what is there
@@ -108,16 +113,11 @@ class CudaNetwork final : public AnyNetwork<float> {
   std::shared_ptr<Trouble> seen_;  // a copy for the host, a little late
   std::vector<DeviceMirror*> mirrors_;
   const float* sending_ = nullptr;
-  // One model that all agents are asked about, and what they say.
-  struct Point {
-    Point(std::size_t agents, std::size_t d) : x(1, d), gradients(agents, d), values(agents) {}
-    Rows model() const { return {x.view().data, 0}; }
-    Field x, gradients;
-    Buffer<double> values, norm2{1};
-    Buffer<std::uint32_t> right{1};
-  };
-  Point& point_at(std::span<const float> x);
-  std::unique_ptr<Point> point_;
+  MetricsRoom& metrics_room();
+  // f and ||grad f||^2 at a model, into the room's places for this number.
+  void record_global(MetricsRoom& room, Rows model, std::size_t number);
+  double share_of_test(std::uint32_t right) const;
+  std::unique_ptr<MetricsRoom> metrics_room_;
   ticopd::Field<float> host_x_, host_g_;
 };
 

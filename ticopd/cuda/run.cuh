@@ -9,7 +9,7 @@
 
 namespace ticopd::cuda {
 
-// Copies of a run's state in memory of the host, for who looks at it (metrics, checkpoints).
+// Copies of a run's state in memory of the host, for who looks at it (checkpoints, the digest).
 class Staged {
  public:
   // Of a mirror.
@@ -58,6 +58,13 @@ class DeviceRun final : public AnyRun<float> {
     run_.visit(Download{state, staged_});
   }
 
+  RowMetrics row_metrics(AnyNetwork<float>& net) override {
+    if (!net_.measures_rows()) return AnyRun<float>::row_metrics(net);
+    Measured measured;
+    run_.visit(measured);
+    return net_.measure_rows(run_.x, measured.lambda, measured.surrogates);
+  }
+
   void complete() override { net_.finish(); }
 
   void resumed() override {
@@ -82,6 +89,15 @@ class DeviceRun final : public AnyRun<float> {
       staged.mirror(std::string(name)).stage(m);
       state.mirror(name, staged.mirror(std::string(name)));
     }
+  };
+  struct Measured {
+    void field(std::string_view, const DeviceField&) {}
+    void dual(std::string_view, const DeviceField& rows) { lambda = &rows; }
+    void mirror(std::string_view, const DeviceMirror& m) {
+      if (!surrogates) surrogates = &m.own();  // of the first
+    }
+    const DeviceField* lambda = nullptr;
+    const DeviceField* surrogates = nullptr;
   };
   struct Upload {
     Staged& staged;

@@ -36,6 +36,42 @@ __device__ double row_sum(std::size_t count, Term term) {
   return total;
 }
 
+// The same tree in two steps, for many thread blocks. First the sum of one block of 128
+// coordinates, by as many threads that have a term each (0 beyond the row's end); thread 0 gets it.
+// Once in a kernel.
+inline constexpr unsigned part_threads = 128;
+
+__device__ inline double part_sum(double term) {
+  __shared__ double terms[part_threads];
+  terms[threadIdx.x] = term;
+  __syncthreads();
+  double sum = 0;
+  if (threadIdx.x >= 32) return sum;
+#pragma unroll
+  for (unsigned i = 0; i < 8; ++i) sum += terms[16 * i + threadIdx.x % 16];
+#pragma unroll
+  for (int half = 8; half > 0; half /= 2) sum += __shfl_down_sync(~0u, sum, half, 16);
+  return sum;
+}
+
+// Then the sum of those, by row_sum_threads: sixteen add, and the others fetch for them. Thread 0
+// gets it.
+__device__ inline double sum_of_parts(const double* parts, std::size_t count) {
+  __shared__ double stage[row_sum_threads];
+  double total = 0;
+  for (std::size_t first = 0; first < count; first += row_sum_threads) {
+    if (first + threadIdx.x < count) stage[threadIdx.x] = parts[first + threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x < 16)
+      for (unsigned b = threadIdx.x; b < row_sum_threads && first + b < count; b += 16)
+        total += stage[b];
+    __syncthreads();
+  }
+  if (threadIdx.x < 32)
+    for (int half = 8; half > 0; half /= 2) total += __shfl_down_sync(~0u, total, half, 16);
+  return total;
+}
+
 // The first one that is reported stays.
 __device__ inline void report(Trouble* trouble, const Message& message, std::uint32_t round) {
   if (atomicCAS(&trouble->any, 0u, 1u) != 0u) return;

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "ticopd/network/agent_sums.hpp"
-#include "ticopd/network/sum.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd {
@@ -52,127 +50,44 @@ double larger(double a, double b) {
   return std::isnan(a) || a > b ? a : b;
 }  // NaN wins
 
-double sum(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
+template <class T>
+void take_bits(AnyNetwork<T>& net, Metrics& m) {
+  std::vector<double> mine;
+  for (const Ledger::Agent& a : net.ledger().agents) {
+    std::uint64_t links = 0;
+    for (const std::uint64_t link : a.link_bytes) links += link;
+    mine.insert(mine.end(), {a.paper_bits, 8.0 * static_cast<double>(a.payload_bytes),
+                             8.0 * static_cast<double>(links)});
+  }
+  const auto all =
+      all_gather_values<double>(net.surroundings().transport, channel_metrics_scalars, mine);
+  for (std::size_t i = 0; i < all.size(); i += 3) {
+    m.bits_paper += all[i];
+    m.bits_payload += all[i + 1];
+    m.bits_link += all[i + 2];
+  }
+  for (double* total : {&m.bits_paper, &m.bits_payload, &m.bits_link})
+    *total /= static_cast<double>(net.plan().agents());
 }
 
-template <class T>
-class Measuring {
- public:
-  Measuring(AnyNetwork<T>& net, AnyRun<T>& run)
-      : net_(net), s_(net.surroundings()), x_(run.x()), n_(static_cast<double>(s_.graph.agents())) {
-    run.visit(state_);
+void take_rows(RowMetrics rows, Metrics& m) {
+  m.loss_max = rows.agents[0].loss;
+  m.grad_norm2_max = rows.agents[0].grad_norm2;
+  for (const AgentMetrics& a : rows.agents) {
+    m.loss_max = larger(a.loss, m.loss_max);
+    m.grad_norm2_max = larger(a.grad_norm2, m.grad_norm2_max);
+    m.consensus += a.distance2;
+    if (a.accuracy) m.accuracy_min = std::min(m.accuracy_min.value_or(1.0), *a.accuracy);
   }
-
-  Metrics operator()() {
-    Metrics m;
-    bits(m);
-    std::vector<double> mean = sum_over_agents(s_.transport, x_);
-    for (double& v : mean) v /= n_;
-    m.agents.resize(static_cast<std::size_t>(s_.graph.agents()));
-    const std::vector<double> distances =
-        of_agents([&](std::size_t i) { return squared_distance(x_.row(i), mean); });
-    for (std::size_t i = 0; i < distances.size(); ++i) m.agents[i].distance2 = distances[i];
-    m.consensus = sum(distances);
-    local_models(m);
-    model_at_mean(m, mean);
-    if (state_.first_mirror)
-      m.surrogate_error = sum(of_agents([&](std::size_t i) {
-        return sum_of_squared_differences<T>(std::as_const(x_).row(i),
-                                             std::as_const(state_.first_mirror->own()).row(i));
-      }));
-    if (state_.dual_rows)
-      m.dual_sum = std::sqrt(squared_norm_of_mean(s_.transport, *state_.dual_rows, 1.0));
-    return m;
-  }
-
- private:
-  struct State final : StateVisitor<T> {
-    void field(std::string_view, Field<T>&) override {}
-    void dual(std::string_view, Field<T>& rows) override { dual_rows = &rows; }
-    void mirror(std::string_view, AnyMirror<T>& m) override {
-      if (!first_mirror) first_mirror = &m;
-    }
-    const Field<T>* dual_rows = nullptr;
-    const AnyMirror<T>* first_mirror = nullptr;
-  };
-
-  static double squared_distance(std::span<const T> x, std::span<const double> mean) {
-    return tree_sum(x.size(), [&](std::size_t k) {
-      const double e = static_cast<double>(x[k]) - mean[k];
-      return e * e;
-    });
-  }
-
-  // term(i) of every agent, in agent order
-  std::vector<double> of_agents(const std::function<double(std::size_t)>& term) {
-    std::vector<double> mine(net_.plan().rows());
-    s_.pool.run(mine.size(), [&](std::size_t i) { mine[i] = term(i); });
-    return all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
-  }
-
-  void bits(Metrics& m) {
-    std::vector<double> mine;
-    for (const Ledger::Agent& a : net_.ledger().agents) {
-      std::uint64_t links = 0;
-      for (const std::uint64_t link : a.link_bytes) links += link;
-      mine.insert(mine.end(), {a.paper_bits, 8.0 * static_cast<double>(a.payload_bytes),
-                               8.0 * static_cast<double>(links)});
-    }
-    const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
-    for (std::size_t i = 0; i < all.size(); i += 3) {
-      m.bits_paper += all[i];
-      m.bits_payload += all[i + 1];
-      m.bits_link += all[i + 2];
-    }
-    for (double* total : {&m.bits_paper, &m.bits_payload, &m.bits_link}) *total /= n_;
-  }
-
-  // Models travel one row at a time: no rank ever holds them all.
-  void local_models(Metrics& m) {
-    for (int i = 0; i < s_.graph.agents(); ++i) {
-      const int owner = net_.plan().owner(i);
-      std::vector<T> row;
-      if (owner == s_.transport.rank()) {
-        const auto mine = x_.row(net_.plan().row(i));
-        row.assign(mine.begin(), mine.end());
-      }
-      if (s_.transport.size() > 1)
-        row = from_bytes<T>(broadcast(s_.transport, channel_metrics, owner, to_bytes<T>(row)),
-                            x_.cols());
-      const auto [f, g2] = net_.global_at(row);
-      m.agents[static_cast<std::size_t>(i)].loss = f;
-      m.agents[static_cast<std::size_t>(i)].grad_norm2 = g2;
-      m.loss_max = i == 0 ? f : larger(f, m.loss_max);
-      m.grad_norm2_max = i == 0 ? g2 : larger(g2, m.grad_norm2_max);
-    }
-    if (s_.objective.test_samples() == 0) return;
-    std::vector<double> mine;
-    for (std::size_t i = 0; i < net_.plan().rows(); ++i) mine.push_back(net_.accuracy(x_.row(i)));
-    double worst = 1;
-    const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      m.agents[i].accuracy = all[i];
-      worst = std::min(worst, all[i]);
-    }
-    m.accuracy_min = worst;
-  }
-
-  void model_at_mean(Metrics& m, std::span<const double> mean) {
-    std::vector<T> x(mean.size());
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<T>(mean[k]);
-    const Global at_mean = net_.global_at(x);
-    m.loss_mean = at_mean.value;
-    m.grad_norm2_mean = at_mean.gradient_norm2;
-    if (s_.objective.test_samples() > 0) m.accuracy_mean = net_.accuracy(x);
-  }
-
-  AnyNetwork<T>& net_;
-  const Surroundings<T>& s_;
-  Field<T>& x_;
-  double n_;
-  State state_;
-};
+  m.loss_mean = rows.mean.loss;
+  m.grad_norm2_mean = rows.mean.grad_norm2;
+  m.accuracy_mean = rows.mean.accuracy;
+  if (!rows.surrogate_errors.empty())
+    m.surrogate_error =
+        std::accumulate(rows.surrogate_errors.begin(), rows.surrogate_errors.end(), 0.0);
+  if (rows.dual_sum2) m.dual_sum = std::sqrt(*rows.dual_sum2);
+  m.agents = std::move(rows.agents);
+}
 
 }  // namespace
 
@@ -180,7 +95,9 @@ template <class T>
 Metrics measure(AnyNetwork<T>& net, AnyRun<T>& run) {
   const PhaseTimer timer(net.phases().metrics);
   run.complete();
-  Metrics m = Measuring<T>(net, run)();
+  Metrics m;
+  take_bits(net, m);
+  take_rows(run.row_metrics(net), m);
   net.measured();
   m.iteration = net.round();
   return m;

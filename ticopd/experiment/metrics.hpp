@@ -10,14 +10,6 @@
 
 namespace ticopd {
 
-// One agent's model x_i against the global objective.
-struct AgentMetrics {
-  double loss = 0;                 // f(x_i)
-  double grad_norm2 = 0;           // ||grad f(x_i)||^2
-  double distance2 = 0;            // ||x_i - xbar||^2
-  std::optional<double> accuracy;  // on the test set
-};
-
 // One row of metrics.csv. f is the global objective; NaN is carried through, never dropped.
 struct Metrics {
   std::uint32_t iteration = 0;            // completed rounds

@@ -1,0 +1,141 @@
+// What is measured where the rows lie, against the CPU's formulas on the same rows, brought to the
+// host: the same bits.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "cuda/device.hpp"
+#include "cuda/whole_runs.hpp"
+#include "ticopd/experiment/prepare.hpp"
+#include "ticopd/network/agent_sums.hpp"
+
+namespace ticopd {
+namespace {
+
+void expect_same_model(const ModelMetrics& a, const ModelMetrics& b) {
+  EXPECT_EQ(a.loss, b.loss);
+  EXPECT_EQ(a.grad_norm2, b.grad_norm2);
+  EXPECT_EQ(a.accuracy, b.accuracy);
+}
+
+void expect_same(const RowMetrics& a, const RowMetrics& b) {
+  ASSERT_EQ(a.agents.size(), b.agents.size());
+  for (std::size_t i = 0; i < a.agents.size(); ++i) {
+    SCOPED_TRACE("agent " + std::to_string(i));
+    expect_same_model(a.agents[i], b.agents[i]);
+    EXPECT_EQ(a.agents[i].distance2, b.agents[i].distance2);
+  }
+  SCOPED_TRACE("mean");
+  expect_same_model(a.mean, b.mean);
+  EXPECT_EQ(a.surrogate_errors, b.surrogate_errors);
+  EXPECT_EQ(a.dual_sum2, b.dual_sum2);
+}
+
+// f and its gradient from what each agent says at this model, added up on the host.
+void take_global(AnyNetwork<float>& net, std::span<const float> x, ModelMetrics& to) {
+  std::vector<double> values(net.plan().rows());
+  Field<float> gradients(net.plan().rows(), x.size());
+  net.evaluate_at(x, values, gradients);
+  const double n = static_cast<double>(values.size());
+  to.loss = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  to.grad_norm2 = squared_norm_of_mean(net.surroundings().transport, gradients, n);
+}
+
+RowMetrics by_the_host(AnyNetwork<float>& net, AnyRun<float>& run) {
+  RowMetrics m = run.AnyRun<float>::row_metrics(net);
+  const Field<float> x = run.x();
+  std::vector<double> sum = sum_over_agents(net.surroundings().transport, x);
+  std::vector<float> mean;
+  for (const double v : sum) mean.push_back(static_cast<float>(v / static_cast<double>(x.rows())));
+  for (std::size_t i = 0; i < x.rows(); ++i) take_global(net, x.row(i), m.agents[i]);
+  take_global(net, mean, m.mean);
+  return m;
+}
+
+struct Case {
+  std::string name, algorithm;
+  bool dual;
+  std::vector<std::string> set = {};
+};
+
+class CudaMetrics : public ::testing::TestWithParam<Case> {};
+
+// Drawn digits. Logged rounds come often enough that what is recorded of them is replayed.
+TEST_P(CudaMetrics, AreTheHostsBitByBit) {
+  TICOPD_NEEDS_DEVICE();
+  const Case& c = GetParam();
+  std::vector<std::string> all{"problem.data=\"digits\"",
+                               "problem.samples=400",
+                               "problem.partition=\"iid\"",
+                               "problem.hidden=[9]",
+                               "graph.agents=5",
+                               "iterations=6",
+                               "log.every=2"};
+  all.insert(all.end(), c.set.begin(), c.set.end());
+  const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", all);
+  Prepared<float> p =
+      prepare<float>(config, {.threads = 2, .offline = true, .device = Device::cuda});
+  int looked = 0, logged = 0;
+  p.setup.on_log = [&](const Metrics&) { ++logged; };
+  p.setup.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
+    SCOPED_TRACE("round " + std::to_string(net.round()));
+    const RowMetrics here = run.row_metrics(net);
+    EXPECT_EQ(here.dual_sum2.has_value(), c.dual);
+    EXPECT_EQ(here.surrogate_errors.size(), here.agents.size());
+    EXPECT_TRUE(here.mean.accuracy.has_value());
+    expect_same(here, by_the_host(net, run));
+    expect_same(here, run.row_metrics(net));
+    if (++looked > 1) {
+      EXPECT_GT(here.agents[0].distance2, 0);
+      EXPECT_GT(here.surrogate_errors[0], 0);
+    }
+    return 0.0;
+  };
+  solve(c.algorithm.empty() ? p.algorithm : dense::device_algorithm(c.algorithm, p.setup.graph),
+        p.setup);
+  EXPECT_EQ(looked, logged);
+  EXPECT_GE(looked, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, CudaMetrics,
+    ::testing::Values(Case{"dual_and_mirror", "", true}, Case{"no_dual", "choco_sgd", false},
+                      Case{"links_that_come_and_go", "", true, {"graph.drop=0.3"}},
+                      Case{"codec_of_the_host", "", true, {"codec.coding=\"elias\""}},
+                      // More blocks of coordinates than one thread block fetches at once.
+                      Case{"long_rows", "", true, {"problem.hidden=[200]"}},
+                      // More models than are recorded at once.
+                      Case{"many_agents",
+                           "",
+                           true,
+                           {"graph.agents=131", "problem.samples=1310", "log.every=6",
+                            "problem.objective=\"softmax\""}}),
+    [](const auto& c) { return c.param.name; });
+
+// An objective that the device has no code for: rows come to the host, as ever.
+TEST(CudaMetrics, OfAnObjectiveOfTheHostAreThoseOfARunOnTheCpu) {
+  TICOPD_NEEDS_DEVICE();
+  const CodecOptions codec{.kind = "qsgd", .bits = 4};
+  for (const double drop : {0.0, 0.3}) {
+    ticopd::Setup<float> setup{.graph = ring(5),
+                               .objective = std::make_shared<dense::LeastSquares<float>>(
+                                   dense::ProblemSize{.agents = 5, .d = 333, .m = 12}),
+                               .codec = make_codec<float>(codec),
+                               .links = {.drop = drop},
+                               .iterations = 6,
+                               .log = {.every = 2}};
+    std::vector<RowMetrics> seen;
+    setup.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
+      seen.push_back(run.row_metrics(net));
+      return 0.0;
+    };
+    solve(dense::algorithm<float>("ticopd", setup.graph), setup);
+    const std::vector<RowMetrics> cpu = std::exchange(seen, {});
+    solve(dense::device_algorithm("ticopd", setup.graph), dense::on_device(setup, codec));
+    ASSERT_EQ(seen.size(), cpu.size());
+    for (std::size_t i = 0; i < cpu.size(); ++i) expect_same(seen[i], cpu[i]);
+  }
+}
+
+}  // namespace
+}  // namespace ticopd

@@ -1,0 +1,101 @@
+#include "ticopd/network/row_metrics.hpp"
+
+#include <functional>
+
+#include "ticopd/network/agent_sums.hpp"
+#include "ticopd/network/sum.hpp"
+#include "ticopd/transport/collective.hpp"
+
+namespace ticopd {
+namespace {
+
+template <class T>
+class Measuring {
+ public:
+  Measuring(AnyNetwork<T>& net, const Field<T>& x) : net_(net), s_(net.surroundings()), x_(x) {}
+
+  RowMetrics operator()(const Field<T>* dual, const AnyMirror<T>* mirror) {
+    RowMetrics m;
+    std::vector<double> mean = sum_over_agents(s_.transport, x_);
+    for (double& v : mean) v /= static_cast<double>(s_.graph.agents());
+    m.agents.resize(static_cast<std::size_t>(s_.graph.agents()));
+    const std::vector<double> distances =
+        of_agents([&](std::size_t i) { return squared_distance(x_.row(i), mean); });
+    for (std::size_t i = 0; i < distances.size(); ++i) m.agents[i].distance2 = distances[i];
+    local_models(m);
+    model_at_mean(m, mean);
+    if (mirror)
+      m.surrogate_errors = of_agents([&](std::size_t i) {
+        return sum_of_squared_differences<T>(x_.row(i), mirror->own().row(i));
+      });
+    if (dual) m.dual_sum2 = squared_norm_of_mean(s_.transport, *dual, 1.0);
+    return m;
+  }
+
+ private:
+  static double squared_distance(std::span<const T> x, std::span<const double> mean) {
+    return tree_sum(x.size(), [&](std::size_t k) {
+      const double e = static_cast<double>(x[k]) - mean[k];
+      return e * e;
+    });
+  }
+
+  // term(i) of every agent, in agent order
+  std::vector<double> of_agents(const std::function<double(std::size_t)>& term) {
+    std::vector<double> mine(net_.plan().rows());
+    s_.pool.run(mine.size(), [&](std::size_t i) { mine[i] = term(i); });
+    return all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
+  }
+
+  // Models travel one row at a time: no rank ever holds them all.
+  void local_models(RowMetrics& m) {
+    for (int i = 0; i < s_.graph.agents(); ++i) {
+      const int owner = net_.plan().owner(i);
+      std::vector<T> row;
+      if (owner == s_.transport.rank()) {
+        const auto mine = x_.row(net_.plan().row(i));
+        row.assign(mine.begin(), mine.end());
+      }
+      if (s_.transport.size() > 1)
+        row = from_bytes<T>(broadcast(s_.transport, channel_metrics, owner, to_bytes<T>(row)),
+                            x_.cols());
+      take(net_.global_at(row), m.agents[static_cast<std::size_t>(i)]);
+    }
+    if (s_.objective.test_samples() == 0) return;
+    std::vector<double> mine;
+    for (std::size_t i = 0; i < net_.plan().rows(); ++i) mine.push_back(net_.accuracy(x_.row(i)));
+    const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
+    for (std::size_t i = 0; i < all.size(); ++i) m.agents[i].accuracy = all[i];
+  }
+
+  void model_at_mean(RowMetrics& m, std::span<const double> mean) {
+    std::vector<T> x(mean.size());
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<T>(mean[k]);
+    take(net_.global_at(x), m.mean);
+    if (s_.objective.test_samples() > 0) m.mean.accuracy = net_.accuracy(x);
+  }
+
+  static void take(const Global& f, ModelMetrics& to) {
+    to.loss = f.value;
+    to.grad_norm2 = f.gradient_norm2;
+  }
+
+  AnyNetwork<T>& net_;
+  const Surroundings<T>& s_;
+  const Field<T>& x_;
+};
+
+}  // namespace
+
+template <class T>
+RowMetrics measure_rows(AnyNetwork<T>& net, const Field<T>& x, const Field<T>* dual,
+                        const AnyMirror<T>* mirror) {
+  return Measuring<T>(net, x)(dual, mirror);
+}
+
+template RowMetrics measure_rows<float>(AnyNetwork<float>&, const Field<float>&,
+                                        const Field<float>*, const AnyMirror<float>*);
+template RowMetrics measure_rows<double>(AnyNetwork<double>&, const Field<double>&,
+                                         const Field<double>*, const AnyMirror<double>*);
+
+}  // namespace ticopd
