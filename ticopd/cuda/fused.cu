@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ticopd/cuda/fused_kernels.cuh"
 #include "ticopd/cuda/objective.hpp"
 
@@ -19,6 +21,22 @@ int multiprocessors() {
   return major == 9 && minor == 0 ? count : 0;
 }
 
+// Clusters of the products' kernel that the device has room for at once: its blocks wait for each
+// other.
+int clusters_at_once() {
+  if (multiprocessors() == 0) return 0;
+  check(
+      cudaFuncSetAttribute(products, cudaFuncAttributeMaxDynamicSharedMemorySize, products_shared),
+      "shared memory of the fused gradient");
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(cluster_blocks);
+  config.blockDim = dim3(product_threads);
+  config.dynamicSmemBytes = products_shared;
+  int clusters = 0;
+  check(cudaOccupancyMaxActiveClusters(&clusters, products, &config), "clusters of the device");
+  return clusters;
+}
+
 // What the class below allocates.
 std::size_t device_bytes(const Counts& n, std::size_t features) {
   const std::size_t ranks = n.agents * (max_ranks + features) * sizeof(std::int16_t);
@@ -30,7 +48,7 @@ std::size_t device_bytes(const Counts& n, std::size_t features) {
   const std::size_t digits = (n.agents * n.chunks + 2 * n.tiles) * b_bytes;
   const std::size_t floats = n.w1_partials * w1_partial + n.w2_partials * w2_partial + 2 * n.tiles;
   return ranks + tables + images + digits + floats * sizeof(float) +
-         n.agents * sizeof(AgentParameters);
+         n.agents * (sizeof(AgentParameters) + sizeof(std::uint32_t));
 }
 
 class FusedGradient : public FullGradient {
@@ -54,6 +72,7 @@ class FusedGradient : public FullGradient {
         dh_scale_(2 * layout.counts.tiles),
         w1_partials_(layout.counts.w1_partials * w1_partial),
         w2_partials_(layout.counts.w2_partials * w2_partial),
+        done_(layout.counts.agents),
         l2_(static_cast<float>(problem.l2)) {
     data_ = {forward_.data(),
              forward_begin_.data(),
@@ -70,40 +89,35 @@ class FusedGradient : public FullGradient {
              static_cast<std::int32_t>(problem.widths[0]),
              static_cast<std::int32_t>(problem.widths[1]),
              static_cast<std::int32_t>(problem.widths[2]),
-             static_cast<std::int32_t>(layout.counts.chunks)};
-    work_ = {parameters_.data(), w1_digits_.data(),   dh_digits_.data(),
-             dh_scale_.data(),   w1_partials_.data(), w2_partials_.data()};
+             static_cast<std::int32_t>(layout.counts.chunks),
+             lists(layout.forward_begin),
+             lists(layout.backward_begin)};
+    work_ = {parameters_.data(),  w1_digits_.data(),   dh_digits_.data(), dh_scale_.data(),
+             w1_partials_.data(), w2_partials_.data(), done_.data()};
     const auto by_agent =
         static_cast<unsigned>(layout.counts.agents * blocks_per_agent(data_.hidden));
     prepare_ = {dim3(by_agent), dim3(prepare_threads), 0, true};
-    forward_grid_ = {dim3(cluster_blocks * blocks(layout.forward_begin)), dim3(product_threads),
-                     forward_shared, true};
-    backward_grid_ = {dim3(blocks(layout.backward_begin)), dim3(product_threads), backward_shared,
-                      true};
+    const int clusters =
+        std::max(data_.forward_lists, (data_.backward_lists + cluster_blocks - 1) / cluster_blocks);
+    products_ = {dim3(static_cast<unsigned>(cluster_blocks * clusters)), dim3(product_threads),
+                 products_shared, true};
     gather_ = {
         dim3(static_cast<unsigned>(layout.counts.agents * gather_blocks_per_agent(data_.hidden))),
         dim3(gather_threads), 0, true};
-    allow_shared(fused::forward, forward_shared);
-    allow_shared(fused::backward, backward_shared);
   }
 
   std::string_view name() const override { return "fused int8 digits"; }
 
   void gradient(Queue& queue, Rows x, Rows g) override {
     queue.launch(fused::prepare, prepare_, data_, work_, x);
-    queue.launch(fused::forward, forward_grid_, data_, work_);
-    queue.room_aside();  // where the first blocks of backward end
-    queue.launch(fused::backward, backward_grid_, data_, work_);
+    queue.room_aside();  // behind the products' blocks, which fill the device until the first ends
+    queue.launch(fused::products, products_, data_, work_);
     queue.launch(fused::gather, gather_, data_, work_, x, g, l2_);
   }
 
  private:
-  static unsigned blocks(const std::vector<std::int32_t>& begin) {
-    return static_cast<unsigned>(begin.size() - 1);
-  }
-  static void allow_shared(void (*kernel)(Data, Work), int bytes) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-          "shared memory of the fused gradient");
+  static std::int32_t lists(const std::vector<std::int32_t>& begin) {
+    return static_cast<std::int32_t>(begin.size()) - 1;
   }
 
   // The layout, see there.
@@ -118,19 +132,20 @@ class FusedGradient : public FullGradient {
   Buffer<AgentParameters> parameters_;
   Buffer<std::uint8_t> w1_digits_, dh_digits_;
   Buffer<float> dh_scale_, w1_partials_, w2_partials_;
+  Buffer<std::uint32_t> done_;
 
   Data data_{};
   Work work_{};
-  Grid prepare_, forward_grid_, backward_grid_, gather_;
+  Grid prepare_, products_, gather_;
   float l2_;
 };
 
 }  // namespace
 
 std::unique_ptr<FullGradient> make_fused_gradient(const Problem& problem) {
-  const int blocks = multiprocessors();
-  if (blocks == 0 || !fits(problem)) return nullptr;
-  return std::make_unique<FusedGradient>(problem, make_layout(problem, blocks));
+  const int clusters = fits(problem) ? clusters_at_once() : 0;
+  if (clusters == 0) return nullptr;
+  return std::make_unique<FusedGradient>(problem, make_layout(problem, cluster_blocks * clusters));
 }
 
 std::size_t fused_gradient_bytes(const Problem& problem) {

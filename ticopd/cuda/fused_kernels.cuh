@@ -8,10 +8,11 @@
 #include "ticopd/cuda/memory.hpp"
 #include "ticopd/cuda/queue.hpp"
 
-// The four kernels of one gradient, in this order:
+// The three kernels of one gradient, in this order:
 //   prepare   W1 -> digits, W2 -> fp16 fragments                           (fused_parameters.cu)
-//   forward   X.W1, sigmoid, layer 2, softmax, delta, dW2, digits of dH    (fused_forward.cu)
-//   backward  X^T.dH, in parts                                             (fused_backward.cu)
+//   products                                                               (fused_products.cu)
+//     forward   X.W1, sigmoid, layer 2, softmax, delta, dW2, digits of dH  (fused_forward.cuh)
+//     backward  X^T.dH, in parts                                           (fused_backward.cuh)
 //   gather    sums of the parts, as x has them                             (fused_gather.cu)
 // X is u8, exactly; W1 and dH become three signed base-256 digits of a common scale. So both
 // products are exact in int32: the result does not depend on how they are split.
@@ -57,6 +58,7 @@ struct Data {
   const std::uint8_t* labels;
   const float* scale;
   std::int32_t features, hidden, classes, chunks;
+  std::int32_t forward_lists, backward_lists;  // of clusters, of blocks
 };
 
 // What the kernels hand on to each other.
@@ -67,6 +69,7 @@ struct Work {
   float* dh_scale;              // [2 tiles], a power of two
   float* w1_partials;
   float* w2_partials;
+  std::uint32_t* done;  // [agent] warp groups that have done their part of forward
 };
 
 inline constexpr int units_per_block = 4;  // hidden units, in prepare
@@ -74,8 +77,7 @@ inline constexpr int prepare_threads = max_ranks / 4;
 inline constexpr int product_threads = 384;
 // Bytes of shared memory, up to the first multiple of 1024 and from there on.
 inline constexpr int shared_slack = 1024;
-inline constexpr int forward_shared = 210'080;
-inline constexpr int backward_shared = 224'608;
+inline constexpr int products_shared = 224'608;
 // Blocks of an agent in prepare: one for layer 2, then one for every four hidden units.
 __host__ __device__ inline int blocks_per_agent(int hidden) {
   return 1 + (hidden + units_per_block - 1) / units_per_block;
@@ -90,8 +92,7 @@ __host__ __device__ inline int gather_blocks_per_agent(int hidden) {
 }
 
 __global__ void prepare(Data data, Work work, Rows x);
-__global__ void forward(Data data, Work work);
-__global__ void backward(Data data, Work work);
+__global__ void products(Data data, Work work);
 __global__ void gather(Data data, Work work, Rows x, Rows g, float l2);
 
 }  // namespace ticopd::cuda::fused

@@ -198,7 +198,10 @@ __device__ void prepare_layer2(const Data& data, const Work& work, const float* 
 
   logit_fragments(w2, out);
   dh_fragments(w2, middle, spread, out);
-  if (tid == 0) out.w2_scale = scale.value();
+  if (tid == 0) {
+    out.w2_scale = scale.value();
+    work.done[agent] = 0;
+  }
   write_bias(data, w2, b2, out);
 }
 

@@ -33,59 +33,66 @@ struct Self {
   __device__ __forceinline__ bool leads_group() const { return (tid & 127) == 0; }
 };
 
-// Stages of `rows` rows of A, then all of B, from the start of shared memory on.
-template <int rows, int stages>
+inline constexpr int stages = 6;
+
+// A place in the ring.
+struct Place {
+  int stage = 0;
+  std::uint32_t phase = 0;
+  __device__ __forceinline__ void next() {
+    if (++stage == stages) {
+      stage = 0;
+      phase ^= 1;
+    }
+  }
+  __device__ __forceinline__ void skip(int count) {
+    stage += count;
+    while (stage >= stages) {
+      stage -= stages;
+      phase ^= 1;
+    }
+  }
+};
+
+// Who waits for whom. A stage is free after eight warps have released it.
 struct Ring {
-  static constexpr int a_size = rows * chunk;
-  static constexpr int stage_bytes = a_size + b_bytes;
-  static constexpr int bytes = stages * stage_bytes;
-  static constexpr int barrier_bytes = 16 * stages;
-  std::uint32_t base, full, empty;
+  std::uint32_t full, empty;
+  static constexpr int bytes = 16 * stages;
 
-  struct Place {
-    int stage = 0;
-    std::uint32_t phase = 0;
-    __device__ __forceinline__ void next() {
-      if (++stage == stages) {
-        stage = 0;
-        phase ^= 1;
-      }
-    }
-    __device__ __forceinline__ void skip(int count) {
-      stage += count;
-      while (stage >= stages) {
-        stage -= stages;
-        phase ^= 1;
-      }
-    }
-  };
-
-  __device__ __forceinline__ Ring(const Self& self, int barriers)
-      : base(self.base), full(self.base + barriers), empty(full + 8 * stages) {}
-
-  // By one thread. `releases` is how often a stage is released before it is free.
-  __device__ __forceinline__ void init(int releases) const {
+  __device__ __forceinline__ explicit Ring(std::uint32_t address)
+      : full(address), empty(address + 8 * stages) {}
+  __device__ __forceinline__ void init() const {  // by one thread
     for (int i = 0; i < stages; i++) {
       barrier_init(full + 8 * i, 1);
-      barrier_init(empty + 8 * i, releases);
+      barrier_init(empty + 8 * i, 8);
     }
     fence_barrier_init();
   }
 
-  __device__ __forceinline__ std::uint32_t a(const Place& place) const {
-    return base + place.stage * stage_bytes;
-  }
-  __device__ __forceinline__ std::uint32_t b(const Place& place) const { return a(place) + a_size; }
   __device__ __forceinline__ std::uint32_t filled(const Place& place) const {
     return full + 8 * place.stage;
   }
-  // The stage is free, and the bytes of a whole one are awaited.
-  __device__ __forceinline__ void begin_fill(const Place& place) const {
+  // The stage is free, and so many bytes are awaited.
+  __device__ __forceinline__ void begin_fill(const Place& place, int awaited) const {
     barrier_wait(empty + 8 * place.stage, place.phase ^ 1);
-    barrier_expect(filled(place), stage_bytes);
+    barrier_expect(filled(place), awaited);
   }
   __device__ __forceinline__ void wait_full(const Place& place) const {
     barrier_wait(filled(place), place.phase);
+  }
+};
+
+// The stages, from the start of shared memory on: so many rows of A, then all of B.
+template <int rows>
+struct Stages {
+  static constexpr int a_size = rows * chunk;
+  static constexpr int stage_bytes = a_size + b_bytes;
+  static constexpr int bytes = stages * stage_bytes;
+  static __device__ __forceinline__ std::uint32_t a(const Self& self, const Place& place) {
+    return self.base + place.stage * stage_bytes;
+  }
+  static __device__ __forceinline__ std::uint32_t b(const Self& self, const Place& place) {
+    return a(self, place) + a_size;
   }
 };
 

@@ -61,8 +61,21 @@ __device__ __forceinline__ void barrier_arrive_at(std::uint32_t barrier, std::ui
       : "memory");
 }
 
-// Bulk copies, by the asynchronous proxy: what ordinary stores of this kernel wrote is visible to
-// them only after a fence.
+// Between blocks: who reads the sum sees what the others had written before they added.
+__device__ __forceinline__ void add_release(std::uint32_t* to, std::uint32_t value) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+__device__ __forceinline__ std::uint32_t load_acquire(const std::uint32_t* from) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+
+// Bulk copies, by the asynchronous proxy: what this kernel's ordinary stores wrote, and what it was
+// told of by ordinary loads, is visible to them only after a fence.
+__device__ __forceinline__ void fence_async() {
+  asm volatile("fence.proxy.async;" ::: "memory");
+}
 __device__ __forceinline__ void fence_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -126,6 +139,10 @@ __device__ __forceinline__ void take_registers() {
 }
 __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+}
+// Those who compute and the warp that fetches.
+__device__ __forceinline__ void product_sync() {
+  asm volatile("bar.sync 1, 288;" ::: "memory");
 }
 // The two groups take turns: the one whose turn it is goes on when the other has given it away.
 __device__ __forceinline__ void wait_for_turn(int group) {
