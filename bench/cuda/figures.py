@@ -42,7 +42,8 @@ def main():
     paper = us(PAPER)
     spread = "{:.1f} and {:.1f}".format(*(run[PAPER]["round"] for run in (first, second)))
     row("TiCoPD, 8-bit qsgd, the paper's problem, an iteration", "<= 75 us", f"{paper:.1f} us", paper <= 75,
-        f"{spread} us, before and after the peers; its gradient alone {us(PAPER, 'gradient'):.1f}")
+        f"CUDA events, {spread} us before and after the peers; its gradient alone {us(PAPER, 'gradient'):.1f}; "
+        f"the iteration by the host's clock {us(PAPER, 'round_host'):.1f}")
 
     def against(what, bar, peer_us, mine, how):
         row(f"against {what}", f"{bar} x" if bar else "", f"{peer_us / mine:.1f} x",

@@ -109,6 +109,14 @@ TEST_F(RunFolderOnDisk, OfAnotherMachineIsNotCompared) {
   expect_refused({"verify", "out"}, 69, {"instruction_set", "abacus"});
 }
 
+TEST_F(RunFolderOnDisk, OfTwoDevicesIsNotComparedWhereOneIsMissing) {
+  nlohmann::json edited = summary("out");
+  edited["devices"] = {{{"from_round", 0}, {"device", "cpu"}},
+                       {{"from_round", 1}, {"device", "abacus"}}};
+  write("out/run.json", edited.dump());
+  expect_refused({"verify", "out"}, 69, {"cpu, from round 2 on abacus"});
+}
+
 class Divergence : public CommandLine {
  protected:
   const Arguments wild{"run",   "small.toml",

@@ -184,9 +184,11 @@ inline std::vector<double> squares_of(const std::vector<Row>& v, const State& st
 }
 
 // Two exchanges one after the other, on the device and on the host.
-inline void compare(const CodecOptions& how, std::size_t d, const Setting& s) {
+inline void compare(const CodecOptions& how, std::size_t d, const Setting& s,
+                    std::size_t messages = 7) {
   SCOPED_TRACE(name_of(how, d, s));
-  const std::vector<Row> rows = kinds_of_rows(d);
+  std::vector<Row> rows = kinds_of_rows(d);
+  rows.resize(messages);
   State host = start_of(rows);
   const std::vector<Row> v = shifted(rows, host);
   OnDevice device(v, host, s);

@@ -4,65 +4,12 @@
 #include <limits>
 
 #include "cuda/device.hpp"
-#include "cuda/general_problem.hpp"
+#include "cuda/general_cases.hpp"
 
 namespace ticopd::cuda {
 namespace {
 
 using made_up::relative_distance;
-
-struct Case {
-  std::string name;
-  Made made;
-};
-
-std::vector<Case> cases() {
-  const auto made = [](const std::string& objective, std::vector<int> hidden,
-                       const std::string& activation = "sigmoid") {
-    Made one;
-    one.options.objective = objective;
-    one.options.hidden = std::move(hidden);
-    one.options.activation = activation;
-    if (objective == "logistic") one.classes = 2;
-    return one;
-  };
-  std::vector<Case> all{{"softmax", made("softmax", {})},
-                        {"mlp_without_hidden", made("mlp", {})},
-                        {"mlp_20_sigmoid", made("mlp", {20})},
-                        {"mlp_20_tanh", made("mlp", {20}, "tanh")},
-                        {"mlp_20_relu", made("mlp", {20}, "relu")},
-                        {"mlp_12_9_sigmoid", made("mlp", {12, 9})},
-                        {"mlp_12_9_tanh", made("mlp", {12, 9}, "tanh")},
-                        {"mlp_70_130_33_relu", made("mlp", {70, 130, 33}, "relu")},
-                        {"logistic", made("logistic", {})},
-                        {"least_squares", made("least_squares", {})}};
-  all[5].made.shards = {40, 61, 70, 64, 33, 64};  // near enough to be one group
-  const std::size_t plain = all.size();
-  for (std::size_t i = 0; i < plain; ++i) {
-    Case floats = all[i];
-    floats.name += "_of_floats";
-    floats.made.u8 = false;
-    all.push_back(floats);
-    Case weighted = all[i];
-    weighted.name += "_l2_by_sample";
-    weighted.made.options.l2 = 0.03;
-    weighted.made.options.weighting = "sample";
-    all.push_back(weighted);
-  }
-  return all;
-}
-
-void expect_cpu(const Made& made, const Device::Table& x, const Device::Result& result) {
-  const auto truth = made_objective<double>(made);
-  for (std::size_t i = 0; i < made.shards.size(); ++i) {
-    std::vector<double> g(truth->dimension());
-    truth->gradient(static_cast<int>(i), exactly(x[i]), g);
-    EXPECT_LT(relative_distance(result.gradients[i], g), made.u8 ? 1e-6 : 2e-6) << "agent " << i;
-    const double value = truth->value(static_cast<int>(i), exactly(x[i]));
-    EXPECT_NEAR(result.values[i], value, (made.u8 ? 1e-6 : 5e-6) * (std::fabs(value) + 1e-3))
-        << "agent " << i;
-  }
-}
 
 class General : public testing::TestWithParam<Case> {};
 
@@ -92,15 +39,9 @@ TEST_P(General, ShardsThatAreFittedWellKeepTheirDigits) {
 TEST_P(General, AsManyTestSamplesAreRightAsOnTheCpu) {
   TICOPD_NEEDS_DEVICE();
   const Made& made = GetParam().made;
-  const auto truth = made_objective<double>(made);
   Device device(made_problem(made));
   const Device::Table x = rows_at(State::late, made, *made_objective<float>(made));
-  std::vector<std::uint32_t> right;
-  for (const std::vector<float>& row : x) {
-    right.push_back(0);
-    for (std::size_t b = 0; b < truth->test_blocks(); ++b)
-      right.back() += static_cast<std::uint32_t>(truth->correct(b, exactly(row)));
-  }
+  const std::vector<std::uint32_t> right = right_on_cpu(made, x);
   EXPECT_EQ(device.correct(x), right);
   EXPECT_EQ(device.correct({x[1]}), std::vector<std::uint32_t>{right[1]});
   Device::Table more(x);
@@ -115,25 +56,11 @@ TEST_P(General, AsManyTestSamplesAreRightAsOnTheCpu) {
 TEST_P(General, BatchesAreTheOnesThatTheCpuDraws) {
   TICOPD_NEEDS_DEVICE();
   const Made& made = GetParam().made;
-  const auto truth = made_objective<double>(made);
   Device device(made_problem(made));
   const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
-  constexpr std::uint64_t seed = 0x123456789abcdefull;
   for (const std::size_t batch : {std::size_t{20}, std::size_t{64}, std::size_t{1000}})
-    for (const std::uint32_t round : {1u, 2u, 70000u}) {
-      const Device::Table g = device.batch_gradient(x, round, seed, batch);
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        const Permutation draw(made.shards[i],
-                               {seed, round, static_cast<std::uint32_t>(i), stream_batch});
-        Batch drawn{.full = batch >= made.shards[i], .samples = {}};
-        for (std::size_t b = 0; b < batch && !drawn.full; ++b)
-          drawn.samples.push_back(static_cast<std::uint32_t>(draw(b)));
-        std::vector<double> of_cpu(x[i].size());
-        truth->evaluate(static_cast<int>(i), 0, drawn, exactly(x[i]), of_cpu);
-        EXPECT_LT(relative_distance(g[i], of_cpu), made.u8 ? 1e-6 : 2e-6)
-            << "agent " << i << ", batch " << batch << ", round " << round;
-      }
-    }
+    for (const std::uint32_t round : {1u, 2u, 70000u})
+      expect_cpus_batch(made, device, x, round, batch);
 }
 
 TEST_P(General, OneModelForAllIsItsRowForEach) {
@@ -231,12 +158,9 @@ TEST(GeneralTies, GoToTheLowerClassAndNanIsNeverRight) {
   Made made;
   made.options.objective = "softmax";
   Device device(made_problem(made));
-  const auto truth = made_objective<double>(made);
-  const std::vector<float> zeros(truth->dimension(), 0.0f);
-  const std::vector<float> nans(truth->dimension(), std::numeric_limits<float>::quiet_NaN());
-  std::uint32_t right = 0;
-  for (std::size_t b = 0; b < truth->test_blocks(); ++b)
-    right += static_cast<std::uint32_t>(truth->correct(b, exactly(zeros)));
+  const std::size_t d = made_objective<float>(made)->dimension();
+  const std::vector<float> zeros(d, 0.0f), nans(d, std::numeric_limits<float>::quiet_NaN());
+  const std::uint32_t right = right_on_cpu(made, {zeros})[0];
   EXPECT_GT(right, 0u);
   EXPECT_EQ(device.correct({zeros, nans}), (std::vector<std::uint32_t>{right, 0}));
 }
@@ -276,6 +200,27 @@ TEST(GeneralSparse, TooLargeIsOneLineThatNamesTheCpu) {
   }
 }
 
+// No device is needed for that.
+TEST(GeneralBytes, IncludeTheCopiesOfABatch) {
+  Made made;
+  made.options.objective = "softmax";
+  made.features = 400;
+  made.shards = {300, 280, 40};
+  for (const bool u8 : {true, false}) {
+    made.u8 = u8;
+    const Problem problem = made_problem(made);
+    const std::size_t all = general_objective_bytes(problem);
+    // Pixels both ways round, a fifth of them in no sample; floats once.
+    const std::size_t of_sample = u8 ? 2 * 320 : 400 * sizeof(float);
+    const std::size_t small = general_objective_bytes(problem, 32) - all;
+    EXPECT_GE(small, 3 * 32 * of_sample);
+    EXPECT_LE(small, 3 * (32 * (of_sample + 200) + 400 * 8 + 200));
+    EXPECT_GE(general_objective_bytes(problem, 100) - all, (100 + 100 + 40) * of_sample);
+    EXPECT_EQ(general_objective_bytes(problem, 300), all);  // of nobody's samples a part
+    EXPECT_EQ(general_objective_bytes(problem, 0), all);
+  }
+}
+
 TEST(GeneralBytes, AreEstimatedBeforeTheyAreTaken) {
   TICOPD_NEEDS_DEVICE();
   Made made;
@@ -287,13 +232,16 @@ TEST(GeneralBytes, AreEstimatedBeforeTheyAreTaken) {
   for (const bool u8 : {true, false}) {
     made.u8 = u8;
     const Problem problem = made_problem(made);
-    make_general_objective(problem, false);  // what cuBLASLt itself takes, once
+    constexpr std::size_t batch = 4000;
+    const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
+    Device(problem).batch_gradient(x, 1, 1, batch);  // what CUDA and cuBLASLt themselves take, once
     std::size_t before = 0, after = 0, all = 0;
     check(cudaMemGetInfo(&before, &all), "ask for memory");
-    const auto objective = make_general_objective(problem, false);
+    Device device(problem);
+    device.batch_gradient(x, 1, 1, batch);
     check(cudaMemGetInfo(&after, &all), "ask for memory");
     const double taken = static_cast<double>(before - after);
-    const double said = static_cast<double>(general_objective_bytes(problem));
+    const double said = static_cast<double>(general_objective_bytes(problem, batch));
     const double granules = 30 * 2097152.0;  // memory is given out in pieces of 2 MiB
     EXPECT_GE(said, 0.95 * (taken - granules));
     EXPECT_LE(said, 1.2 * taken + granules);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "ticopd/error.hpp"
@@ -141,6 +142,63 @@ TEST_F(Experiment, IsVerifiedByRunningItAgain) {
   EXPECT_TRUE(verdict.comparable);
   EXPECT_TRUE(verdict.same) << verdict.difference;
   EXPECT_EQ(verdict.digest, done["digest"]);
+}
+
+// run.json as if the run had gone on there after round 7.
+void claim_devices(const fs::path& folder, const json& devices) {
+  std::ifstream in(folder / "run.json");
+  json summary = json::parse(in);
+  summary["devices"] = devices;
+  std::ofstream(folder / "run.json") << summary;
+}
+
+TEST_F(Experiment, OfTwoDevicesIsVerifiedInTwoStretches) {
+  const json done = run_experiment(config(), into("run"));
+  claim_devices(base_ / "run",
+                {{{"from_round", 0}, {"device", "cpu"}}, {{"from_round", 7}, {"device", "cpu"}}});
+  RunOptions options;
+  std::vector<std::uint32_t> rounds;
+  options.on_round = [&](std::uint32_t round) { rounds.push_back(round); };
+  const Verdict verdict = verify_experiment(base_ / "run", options);
+  EXPECT_TRUE(verdict.same) << verdict.difference;
+  EXPECT_EQ(verdict.digest, done["digest"]);
+  ASSERT_EQ(rounds.size(), 20u);
+  EXPECT_EQ(rounds[7], 8u);
+}
+
+TEST_F(Experiment, OfADeviceThatIsNotHereCannotBeVerified) {
+  run_experiment(config(), into("run"));
+  claim_devices(base_ / "run", {{{"from_round", 0}, {"device", "cpu"}},
+                                {{"from_round", 7}, {"device", "some GPU"}}});
+  const Verdict verdict = verify_experiment(base_ / "run", {});
+  EXPECT_FALSE(verdict.comparable);
+  EXPECT_FALSE(verdict.same);
+  EXPECT_NE(verdict.difference.find("cpu, from round 8 on some GPU"), std::string::npos)
+      << verdict.difference;
+}
+
+TEST_F(Experiment, WithDamagedDevicesIsRefused) {
+  run_experiment(config(), into("run"));
+  for (const char* devices :
+       {"[]", "7", R"([{"from_round": 1, "device": "cpu"}])", R"([{"from_round": 0}])",
+        R"([{"from_round": 0, "device": "cpu"}, {"from_round": 0, "device": "cpu"}])",
+        R"([{"from_round": 0, "device": "cpu"}, {"from_round": 20, "device": "cpu"}])"}) {
+    claim_devices(base_ / "run", json::parse(devices));
+    EXPECT_THROW(verify_experiment(base_ / "run", {}), FormatError) << devices;
+  }
+}
+
+TEST_F(Experiment, OnOneDeviceNamesItAlsoWhereItWasResumed) {
+  std::atomic<bool> stop{false};
+  RunOptions options = into("cut");
+  options.stop = &stop;
+  options.on_round = [&](std::uint32_t round) { stop = round >= 7; };
+  run_experiment(config(), options);
+  const json resumed = run_experiment(config(), into("cut", true));
+  EXPECT_EQ(resumed["device"], "cpu");
+  EXPECT_FALSE(resumed.contains("devices"));
+  ASSERT_EQ(resumed["transport"]["parts"].size(), 2u);
+  for (const json& part : resumed["transport"]["parts"]) EXPECT_EQ(part["device"], "cpu");
 }
 
 TEST_F(Experiment, ThatWasInterruptedHasNothingToVerify) {

@@ -2,6 +2,7 @@
 
 #include "ticopd/cuda/device.hpp"
 #include "ticopd/cuda/memory.hpp"
+#include "ticopd/cuda/metrics.hpp"
 #include "ticopd/cuda/objective.hpp"
 #include "ticopd/error.hpp"
 
@@ -32,23 +33,41 @@ cudaDeviceProp properties() {
 
 }  // namespace
 
+void require_usable(const Found& found) {
+  if (found.driver == 0) refuse("there is no NVIDIA driver here");
+  if (found.asked == cudaErrorInsufficientDriver || found.driver / 1000 < found.runtime / 1000)
+    refuse("the driver knows CUDA " + version(found.driver) + ", and this build needs " +
+           version(found.runtime));
+  if (found.asked == cudaErrorNoDevice || (found.asked == cudaSuccess && found.devices == 0))
+    refuse("there is no GPU here");
+  if (found.asked != cudaSuccess)
+    refuse(std::string("the driver does not work (") + cudaGetErrorString(found.asked) + ")");
+  if (found.kernels == cudaErrorNoKernelImageForDevice ||
+      found.kernels == cudaErrorInvalidDeviceFunction)
+    refuse(found.name + " has compute capability " + std::to_string(found.major) + "." +
+           std::to_string(found.minor) + ", for which this build has no kernels");
+  if (found.kernels != cudaSuccess)
+    refuse(found.name + " cannot be used (" + cudaGetErrorString(found.kernels) + ")");
+}
+
 void require_device() {
-  int count = 0, runtime = 0, driver = 0;
-  const cudaError_t asked = cudaGetDeviceCount(&count);
-  cudaRuntimeGetVersion(&runtime);
-  cudaDriverGetVersion(&driver);
-  if (driver == 0) refuse("there is no NVIDIA driver here");
-  if (asked == cudaErrorInsufficientDriver || driver / 1000 < runtime / 1000)
-    refuse("the driver knows CUDA " + version(driver) + ", and this build needs " +
-           version(runtime));
-  if (asked != cudaSuccess || count == 0)
-    refuse(std::string("there is no GPU here (") + cudaGetErrorString(asked) + ")");
+  Found found;
+  found.asked = cudaGetDeviceCount(&found.devices);
+  cudaRuntimeGetVersion(&found.runtime);
+  cudaDriverGetVersion(&found.driver);
+  require_usable(found);
   cudaFuncAttributes attributes{};
-  if (cudaFuncGetAttributes(&attributes, nothing) != cudaSuccess) {
-    const cudaDeviceProp found = properties();
-    refuse(std::string(found.name) + " has compute capability " + std::to_string(found.major) +
-           "." + std::to_string(found.minor) + ", for which this build has no kernels");
+  found.kernels = cudaFuncGetAttributes(&attributes, nothing);
+  if (found.kernels == cudaSuccess) return;
+  cudaDeviceProp of{};
+  if (cudaGetDeviceProperties(&of, 0) == cudaSuccess) {
+    found.name = of.name;
+    found.major = of.major;
+    found.minor = of.minor;
+  } else {
+    found.name = "the GPU";
   }
+  require_usable(found);
 }
 
 std::string device_name() {
@@ -56,14 +75,16 @@ std::string device_name() {
 }
 
 void require_memory(const Surroundings<float>& s, const Options& options, bool problem_is_loaded) {
-  // Fields, surrogates and payloads of the method that has most of them, and what metrics need.
+  // Fields, surrogates and payloads of the method that has most of them.
   constexpr std::size_t fields = 20;
   const std::size_t d = (s.objective.dimension() + 127) / 128 * 128;
   const std::size_t agents = static_cast<std::size_t>(s.graph.agents());
   const std::size_t links = s.links.varies() ? 2 * s.graph.edges() : agents;
   std::size_t needed = (fields * agents + 4 * links) * d * sizeof(float);
+  if (options.problem) needed += MetricsRoom::bytes(agents, s.objective.dimension());
   if (options.problem && !problem_is_loaded)
-    needed += general_objective_bytes(*options.problem) + fused_gradient_bytes(*options.problem);
+    needed +=
+        general_objective_bytes(*options.problem, s.batch) + fused_gradient_bytes(*options.problem);
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "ask for free memory");
   if (needed > free)

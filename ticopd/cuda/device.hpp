@@ -1,8 +1,25 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
+
+#include <string>
+
 #include "ticopd/cuda/cuda.hpp"
 
 namespace ticopd::cuda {
+
+// What CUDA says of this machine.
+struct Found {
+  cudaError_t asked = cudaSuccess;  // for the number of devices
+  int devices = 0;
+  int driver = 0, runtime = 0;        // 1000 major + 10 minor; no driver: 0
+  cudaError_t kernels = cudaSuccess;  // asked for one of ours, of the first device:
+  std::string name = {};
+  int major = 0, minor = 0;  // its compute capability
+};
+
+// UnavailableError, with one line that says what is wrong, unless the device can be used.
+void require_usable(const Found& found);
 
 // UnavailableError, with figures, if a run of this kind would not fit into the device's memory.
 // Looked at before anything is allocated.

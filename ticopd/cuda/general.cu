@@ -209,13 +209,12 @@ void General::record_back(Queue& queue, const Pass& pass, const Stage& stage) {
 // A batch goes where all samples go otherwise, so only its copies of samples need room.
 std::vector<Stage> General::make_batches(std::size_t batch) {
   std::vector<Stage> stages;
-  for (const Group& group : groups_) {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const Group& group = groups_[i];
     Stage stage;
     std::vector<std::uint32_t> counts;
     for (const std::size_t size : group.sizes) counts.push_back(u32(std::min(size, batch)));
-    const Layout& all = group.all.samples.layout;
-    Layout layout = make_layout(plan_.model, all.slots,
-                                *std::max_element(counts.begin(), counts.end()), all.features);
+    const Layout layout = plan_.batch_layout(plan_.groups[i], batch);
     stage.samples = DeviceSamples(plan_.model, layout, true);
     stage.samples.counts = Buffer<std::uint32_t>(counts);
     stage.samples.columns = Buffer<std::uint32_t>(group.all.samples.columns.download());
@@ -229,10 +228,7 @@ std::vector<Stage> General::make_batches(std::size_t batch) {
 }
 
 void General::batch_gradient(Queue& queue, Rows x, Rows g, std::uint64_t seed, std::size_t batch) {
-  std::size_t most = 0;
-  for (const Group& group : groups_)
-    most = std::max(most, *std::max_element(group.sizes.begin(), group.sizes.end()));
-  if (batch == 0 || batch >= most) return gradient(queue, x, g);
+  if (!plan_.draws(batch)) return gradient(queue, x, g);
   auto found = batches_.find(batch);
   if (found == batches_.end()) found = batches_.emplace(batch, make_batches(batch)).first;
   for (std::size_t i = 0; i < groups_.size(); ++i) {

@@ -44,13 +44,12 @@ Plan::Plan(const Problem& problem) : model(problem) {
   std::vector<std::size_t> sizes;
   for (const Dataset<float>& shard : problem.shards) sizes.push_back(shard.samples());
   for (std::vector<std::size_t>& agents : group_by_size(sizes)) {
-    GroupPlan group{std::move(agents), {}, {}};
-    std::size_t most = 0;
+    GroupPlan group{.agents = std::move(agents)};
     for (const std::size_t agent : group.agents) {
       group.used.push_back(used_features(model, problem.shards[agent]));
-      most = std::max(most, sizes[agent]);
+      group.most = std::max(group.most, sizes[agent]);
     }
-    group.layout = make_layout(model, group.agents.size(), most, longest(group.used));
+    group.layout = make_layout(model, group.agents.size(), group.most, longest(group.used));
     room.cover(room_for(model, group.layout, true));
     groups.push_back(std::move(group));
   }
@@ -60,19 +59,33 @@ Plan::Plan(const Problem& problem) : model(problem) {
   room.cover(room_for(model, test.layout, false));
 }
 
-std::size_t Plan::bytes() const {
+bool Plan::draws(std::size_t batch) const {
+  std::size_t most = 0;
+  for (const GroupPlan& group : groups) most = std::max(most, group.most);
+  return batch > 0 && batch < most;
+}
+
+Layout Plan::batch_layout(const GroupPlan& group, std::size_t batch) const {
+  return make_layout(model, group.layout.slots, std::min(group.most, batch), group.layout.features);
+}
+
+std::size_t Plan::bytes(std::size_t batch) const {
   std::size_t bytes = room.bytes() + Blas::workspace_bytes;
   for (const GroupPlan& group : groups)
     bytes += DeviceSamples::bytes(model, group.layout, true) +
              group.agents.size() * (sizeof(std::uint32_t) + sizeof(double));
+  for (const GroupPlan& group : groups)
+    if (draws(batch))
+      bytes += DeviceSamples::bytes(model, batch_layout(group, batch), true) +
+               group.agents.size() * sizeof(double);
   if (test.tiles > 0) bytes += DeviceSamples::bytes(model, test_samples(), false);
   return bytes;
 }
 
 }  // namespace general
 
-std::size_t general_objective_bytes(const Problem& problem) {
-  return general::Plan(problem).bytes();
+std::size_t general_objective_bytes(const Problem& problem, std::size_t batch) {
+  return general::Plan(problem).bytes(batch);
 }
 
 }  // namespace ticopd::cuda

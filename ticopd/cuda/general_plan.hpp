@@ -12,13 +12,18 @@ using Used = std::vector<std::vector<std::uint32_t>>;
 // What is laid out and computed together, known without allocating anything.
 struct GroupPlan {
   std::vector<std::size_t> agents;
-  Used used;
-  Layout layout;
+  std::size_t most = 0;  // samples of an agent
+  Used used = {};
+  Layout layout = {};
 };
 
 struct Plan {
   explicit Plan(const Problem& problem);
-  std::size_t bytes() const;  // on the device
+  std::size_t bytes(std::size_t batch) const;  // on the device, with batches of so many; 0: none
+
+  // Whether gradients over batches of so many samples are not simply those over all.
+  bool draws(std::size_t batch) const;
+  Layout batch_layout(const GroupPlan& group, std::size_t batch) const;
 
   // All test samples, once.
   Layout test_samples() const {

@@ -39,6 +39,7 @@ class GeneralObjective : public FullGradient {
 
 // `tf32`: products of float features in TF32. UnavailableError where cuBLAS is not to be had.
 std::unique_ptr<GeneralObjective> make_general_objective(const Problem& problem, bool tf32);
-std::size_t general_objective_bytes(const Problem& problem);
+// On the device; with what gradients over `batch` samples need, unless it is 0.
+std::size_t general_objective_bytes(const Problem& problem, std::size_t batch = 0);
 
 }  // namespace ticopd::cuda

@@ -99,8 +99,8 @@ json Carried::parts(AnyNetwork<T>& net) const {
                   {"sent", frames_json(traffic.sent, transport.rank(), true)},
                   {"received", frames_json(traffic.received, transport.rank(), false)}});
   json part{{"ranks", transport.size()}, {"from_round", from_round_}, {"to_round", net.round()},
-            {"first", json::array()},    {"agents", json::array()},   {"sent", json::array()},
-            {"received", json::array()}};
+            {"device", device_},         {"first", json::array()},    {"agents", json::array()},
+            {"sent", json::array()},     {"received", json::array()}};
   for (const json& rank : all) {
     part["first"].push_back(rank.at("first"));
     for (const char* list : {"agents", "sent", "received"}) append(part[list], rank.at(list));

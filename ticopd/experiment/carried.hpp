@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "ticopd/network/any.hpp"
@@ -13,6 +15,8 @@ namespace ticopd {
 // Both counts go into checkpoints at the same round, so that they agree however often it is killed.
 class Carried {
  public:
+  explicit Carried(std::string device) : device_(std::move(device)) {}  // where this part runs
+
   // A part begins: from here on `net` counts for it. `before` are the parts that a checkpoint had.
   template <class T>
   void begin(AnyNetwork<T>& net, nlohmann::json before);
@@ -29,6 +33,7 @@ class Carried {
   static nlohmann::json part_of(const nlohmann::json& ledger, std::uint32_t rounds);
 
  private:
+  std::string device_;
   nlohmann::json before_ = nlohmann::json::array();
   std::uint32_t from_round_ = 0;
   std::vector<Ledger::Agent> ledger_;  // at the beginning, of the hosted agents

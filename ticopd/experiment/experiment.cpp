@@ -12,8 +12,6 @@
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/machine.hpp"
 #include "ticopd/experiment/shared_file.hpp"
-#include "ticopd/kernels/gemm.hpp"
-#include "ticopd/kernels/kernel.hpp"
 #include "ticopd/network/cores.hpp"
 #include "ticopd/transport/collective.hpp"
 
@@ -22,14 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-json machine(Device device = Device::cpu) {
-  return {{"version", version},
-          {"device", device == Device::cpu ? "cpu" : cuda::device_name()},
-          {"instruction_set", instruction_set()},
-          {"kernel", kernel_name()},
-          {"blas", blas_name()}};
-}
 
 json ledger_json(const std::vector<Ledger::Agent>& ledger, const Graph& graph) {
   json agents = json::array(), links = json::array();
@@ -96,6 +86,19 @@ json memory_json(std::size_t state, std::size_t resident, const std::vector<Held
           {"peak", peak_resident_bytes()}};
 }
 
+// Where the rounds were made: {"from_round", "device"}, each until the next. Parts that made none
+// (resumed when all was done) leave nothing.
+json devices_json(const json& parts) {
+  json all = json::array();
+  for (const json& part : parts) {
+    const std::string device = part.value("device", "cpu");
+    if (part.at("from_round") == part.at("to_round")) continue;
+    if (all.empty() || all.back()["device"] != device)
+      all.push_back({{"from_round", part.at("from_round")}, {"device", device}});
+  }
+  return all;
+}
+
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -126,7 +129,7 @@ class ExperimentRun {
 
   json operator()() {
     for (const char* key : {"version", "instruction_set", "kernel", "blas"})
-      refuse_other_ranks({{key, machine()[key]}}, "");
+      refuse_other_ranks({{key, machine_json()[key]}}, "");
     json config = config_.tree();
     for (const char* key : {"name", "report", "tune"}) config.erase(key);
     refuse_other_ranks(config, "");
@@ -273,7 +276,8 @@ class ExperimentRun {
 
   json summary(const std::string& status, const Solution<T>& solution, const std::string& reason) {
     const Setup<T>& s = prepared_->setup;
-    json j = machine(options_.prepare.device);
+    json j = machine_json();
+    j["device"] = name_of(options_.prepare.device);
     j["status"] = status;
     if (!reason.empty()) j["reason"] = reason;
     j["iterations"] = solution.rounds;
@@ -292,7 +296,12 @@ class ExperimentRun {
       j["codec"] = {{"kind", own->kind}, {"bits", own->bits}};  // and not the config's
     j["ledger"] = ledger_json(solution.ledger, s.graph);
     if (!solution.last.agents.empty()) j["last"] = last_json(solution.last);
-    if (!solution.transport.empty()) j["transport"] = json::parse(solution.transport);
+    if (!solution.transport.empty()) {
+      j["transport"] = json::parse(solution.transport);
+      const json devices = devices_json(j["transport"]["parts"]);
+      if (!devices.empty()) j["device"] = devices.back()["device"];
+      if (devices.size() > 1) j["devices"] = devices;
+    }
     j["threads"] = s.threads * s.ranks;
     j["seconds"] = {{"total", solution.seconds},
                     {"gradient", solution.phases.gradient},
@@ -314,55 +323,12 @@ class ExperimentRun {
   std::unique_ptr<Prepared<T>> prepared_;
 };
 
-template <class T>
-std::string digest_again(const Config& config, const RunOptions& options) {
-  Prepared<T> p = prepare<T>(config, options.prepare);
-  p.setup.stop = options.stop;
-  p.setup.on_log = options.on_log;
-  p.setup.on_round = options.on_round;
-  const Solution<T> solution = solve(p.algorithm, p.setup);
-  if (!solution.finished) throw Interrupted("stopped before the digest was complete");
-  return solution.digest;
-}
-
 }  // namespace
 
 json run_experiment(const Config& config, const RunOptions& options) {
   if (config.get<std::string>("precision") == "double")
     return ExperimentRun<double>(config, options)();
   return ExperimentRun<float>(config, options)();
-}
-
-Verdict verify_experiment(const fs::path& folder, const RunOptions& options) {
-  const json before = RunFolder::require_summary(folder);
-  if (before["status"] != "finished")
-    throw FormatError(fmt::format("{}/run.json: the run is {}, not finished: nothing to compare",
-                                  folder.string(), before["status"].dump()));
-  Verdict verdict;
-  // A run goes again where it was made: on a device, or on the CPU.
-  const bool on_cpu = before.value("device", "cpu") == "cpu";
-  if (!on_cpu) cuda::require_device();
-  RunOptions again = options;
-  again.prepare.device = on_cpu ? Device::cpu : Device::cuda;
-  const json here = machine(again.prepare.device);
-  for (const auto& [key, value] : here.items())
-    if (before.value(key, key == "device" ? json("cpu") : json()) != value) {
-      verdict.comparable = verdict.same = false;
-      verdict.difference =
-          fmt::format("{} is {} here and was {} there: equal digests are not promised", key,
-                      value.dump(), before.value(key, json()).dump());
-      return verdict;
-    }
-  const Config config =
-      Config::from_json(before["config"], before["config_folder"].get<std::string>());
-  verdict.digest = config.get<std::string>("precision") == "double"
-                       ? digest_again<double>(config, again)
-                       : digest_again<float>(config, again);
-  verdict.same = before["digest"] == verdict.digest;
-  if (!verdict.same)
-    verdict.difference = fmt::format("digest is {} now and was {}", verdict.digest,
-                                     before["digest"].get<std::string>());
-  return verdict;
 }
 
 }  // namespace ticopd

@@ -30,8 +30,8 @@ struct RunOptions {
 nlohmann::json run_experiment(const Config& config, const RunOptions& options);
 
 // Runs a folder's experiment again, in memory, and compares the digest. `same` is false with a
-// `difference` that names what differs: first instruction set, kernel, BLAS and version, then the
-// digest.
+// `difference` that names what differs: first instruction set, kernel, BLAS, version and devices,
+// then the digest. A run that changed its device changes it again, after the same rounds.
 struct Verdict {
   bool comparable = true;
   bool same = true;

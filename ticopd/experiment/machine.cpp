@@ -4,8 +4,11 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "ticopd/kernels/cpu.hpp"
+#include "ticopd/kernels/gemm.hpp"
+#include "ticopd/kernels/kernel.hpp"
 
 namespace ticopd {
 
@@ -20,6 +23,13 @@ std::string instruction_set() {
 #else
   return "other";
 #endif
+}
+
+nlohmann::json machine_json() {
+  return {{"version", version},
+          {"instruction_set", instruction_set()},
+          {"kernel", kernel_name()},
+          {"blas", blas_name()}};
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace ticopd {
@@ -17,5 +18,9 @@ std::size_t peak_resident_bytes();
 void give_memory_back();
 
 extern const char* const version;
+
+// What equal digests need, beside equal configs and devices, as run.json has it: version,
+// instruction set, kernel, BLAS.
+nlohmann::json machine_json();
 
 }  // namespace ticopd

@@ -69,6 +69,7 @@ class Loop {
         net_(net),
         transport_(net.surroundings().transport),
         leader_(transport_.rank() == 0),
+        carried_(name_of(setup.device)),
         end_(setup.iterations) {
     if (setup.until_bits > 0 && transport_.size() > 1)
       throw ConfigError("a run that ends by the bits it sent must be in one process");
@@ -344,6 +345,10 @@ void run_rank(const RunFactory<T>& algorithm, const Setup<T>& setup, Transport& 
 }
 
 }  // namespace
+
+std::string name_of(Device device) {
+  return device == Device::cpu ? "cpu" : cuda::device_name();
+}
 
 template <class T>
 Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) {

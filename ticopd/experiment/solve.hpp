@@ -21,6 +21,7 @@ namespace ticopd {
 
 // Where the rows of a run live.
 enum class Device { cpu, cuda };
+std::string name_of(Device device);  // as run.json has it: of a GPU, what kind it is
 
 // A run to be made. Graph and objective are needed; the rest has defaults.
 template <class T>

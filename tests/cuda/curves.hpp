@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "ticopd/experiment/prepare.hpp"
+
+// Whole experiments, as the program does them, on a device or on the CPU.
+namespace ticopd {
+
+struct Curve {
+  std::vector<Metrics> rows;
+  Solution<float> solution;
+};
+
+inline Curve curve(const std::vector<std::string>& set, Device device) {
+  std::vector<std::string> all{"problem.data=\"digits\"", "problem.samples=3000", "iterations=200",
+                               "log.every=10"};
+  all.insert(all.end(), set.begin(), set.end());
+  const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", all);
+  Prepared<float> p = prepare<float>(config, {.threads = 2, .offline = true, .device = device});
+  Curve c;
+  p.setup.on_log = [&](const Metrics& m) { c.rows.push_back(m); };
+  c.solution = solve(p.algorithm, p.setup);
+  return c;
+}
+
+// The largest relative distance of the losses up to a round.
+inline double apart(const Curve& a, const Curve& b, std::uint32_t until) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.rows.size() && a.rows[i].iteration <= until; ++i)
+    most = std::max(most, std::abs(a.rows[i].loss_max / b.rows[i].loss_max - 1));
+  return most;
+}
+
+}  // namespace ticopd
