@@ -18,11 +18,11 @@ using Matrix = std::map<std::tuple<int, int, int>, int>;
 Matrix forward_matrix(const Layout& layout, const std::vector<int>& first_tile) {
   Matrix matrix;
   for (const ForwardTile& tile : layout.forward)
-    for (int k = 0; k < tile_rows; ++k)
+    for (int k = 0; k < tile_samples; ++k)
       for (int rank = 0; rank < tile.chunks * chunk; ++rank) {
-        const std::size_t at = static_cast<std::size_t>(tile.image + rank / chunk) * a_bytes +
+        const std::size_t at = static_cast<std::size_t>(tile.image + rank / chunk) * forward_a +
                                image_at(row_of_sample(k), rank % chunk);
-        const int position = (tile.tile - first_tile[tile.agent]) * tile_rows + k;
+        const int position = (tile.tile - first_tile[tile.agent]) * tile_samples + k;
         if (const int v = layout.forward_image.at(at); v != 0) {
           EXPECT_TRUE(matrix.insert({{tile.agent, position, rank}, v}).second);
         }
@@ -34,12 +34,12 @@ Matrix backward_matrix(const Layout& layout, const std::vector<int>& first_tile)
   Matrix matrix;
   for (const BackwardPiece& piece : layout.backward)
     for (int c = 0; c < piece.count; ++c)
-      for (int row = 0; row < tile_rows; ++row)
+      for (int row = 0; row < tile_ranks; ++row)
         for (int k = 0; k < chunk; ++k) {
           const std::size_t at =
-              static_cast<std::size_t>(piece.image + c) * a_bytes + image_at(row, k);
+              static_cast<std::size_t>(piece.image + c) * backward_a + image_at(row, k);
           const int position = (piece.first + c - 2 * first_tile[piece.agent]) * chunk + k;
-          const int rank = piece.rank_tile * tile_rows + row;
+          const int rank = piece.rank_tile * tile_ranks + row;
           if (const int v = layout.backward_image.at(at); v != 0) {
             EXPECT_TRUE(matrix.insert({{piece.agent, position, rank}, v}).second);
           }
@@ -71,7 +71,7 @@ std::multiset<std::vector<int>> samples_of(const Problem& problem, const Layout&
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i][features], 255) << "b1's pixel";
-    rows[i].push_back(layout.labels[static_cast<std::size_t>(first_tile) * tile_rows + i]);
+    rows[i].push_back(layout.labels[static_cast<std::size_t>(first_tile) * tile_samples + i]);
   }
   return {rows.begin(), rows.end()};
 }
@@ -175,7 +175,7 @@ TEST(FusedSchedule, EveryChunkIsInOnePieceAndEveryPieceInASlotOfItsRow) {
         for (int c = 0; c < piece.count; ++c) {
           EXPECT_TRUE(chunks.insert(piece.image + c).second);
           EXPECT_TRUE(products.insert({piece.agent, piece.rank_tile, piece.first + c}).second);
-          EXPECT_LT(piece.first + c, static_cast<int>(2 * layout.counts.tiles));
+          EXPECT_LT(piece.first + c, static_cast<int>(cluster_blocks * layout.counts.tiles));
         }
       }
       EXPECT_EQ(chunks.size(), layout.counts.backward_chunks);

@@ -40,13 +40,14 @@ int clusters_at_once() {
 // What the class below allocates.
 std::size_t device_bytes(const Counts& n, std::size_t features) {
   const std::size_t ranks = n.agents * (max_ranks + features) * sizeof(std::int16_t);
-  const std::size_t tables = n.tiles * (sizeof(ForwardTile) + tile_rows) +
+  const std::size_t tables = n.tiles * (sizeof(ForwardTile) + tile_samples) +
                              n.w1_partials * sizeof(BackwardPiece) +
                              (n.w1_partials + n.w2_partials + 2) * sizeof(std::int32_t) +
                              n.agents * ((max_rank_tiles + 1) * sizeof(Slots) + sizeof(float));
-  const std::size_t images = (n.forward_chunks + n.backward_chunks) * a_bytes;
-  const std::size_t digits = (n.agents * n.chunks + 2 * n.tiles) * b_bytes;
-  const std::size_t floats = n.w1_partials * w1_partial + n.w2_partials * w2_partial + 2 * n.tiles;
+  const std::size_t images = n.forward_chunks * forward_a + n.backward_chunks * backward_a;
+  const std::size_t digits = (n.agents * n.chunks + cluster_blocks * n.tiles) * b_bytes;
+  const std::size_t floats =
+      n.w1_partials * w1_partial + n.w2_partials * w2_partial + cluster_blocks * n.tiles;
   return ranks + tables + images + digits + floats * sizeof(float) +
          n.agents * (sizeof(AgentParameters) + sizeof(std::uint32_t));
 }
@@ -68,8 +69,8 @@ class FusedGradient : public FullGradient {
         scale_(layout.scale),
         parameters_(layout.counts.agents),
         w1_digits_(layout.counts.agents * layout.counts.chunks * b_bytes),
-        dh_digits_(2 * layout.counts.tiles * b_bytes),
-        dh_scale_(2 * layout.counts.tiles),
+        dh_digits_(cluster_blocks * layout.counts.tiles * b_bytes),
+        dh_scale_(cluster_blocks * layout.counts.tiles),
         w1_partials_(layout.counts.w1_partials * w1_partial),
         w2_partials_(layout.counts.w2_partials * w2_partial),
         done_(layout.counts.agents),

@@ -6,7 +6,7 @@
 // an agent's samples.
 namespace ticopd::cuda::fused::backward {
 
-using Stage = Stages<tile_rows>;
+using Stage = Stages<tile_ranks>;
 
 // Offsets in shared memory.
 inline constexpr int image_offset = Stage::bytes;  // of a partial dW1
@@ -52,7 +52,7 @@ __device__ __forceinline__ void produce(const Data& data, const Work& work, cons
   for (int p = begin; p < end; p++) {
     const int first = data.backward[p].first, count = data.backward[p].count;
     const std::uint8_t* a =
-        data.backward_image + static_cast<std::size_t>(data.backward[p].image) * a_bytes;
+        data.backward_image + static_cast<std::size_t>(data.backward[p].image) * backward_a;
     const std::uint8_t* b = work.dh_digits + static_cast<std::size_t>(first) * b_bytes;
     forward.wait(data, work, data.backward[p].agent);
     fence_async();  // bulk copies read what other blocks' did
@@ -62,7 +62,8 @@ __device__ __forceinline__ void produce(const Data& data, const Work& work, cons
       if (self.lane == 0) {
         ring.begin_fill(place, Stage::stage_bytes);
         // X passes once, and shall be the first to leave the L2 cache.
-        bulk_load(Stage::a(self, place), a + c * a_bytes, a_bytes, ring.filled(place), policy);
+        bulk_load(Stage::a(self, place), a + c * backward_a, backward_a, ring.filled(place),
+                  policy);
         bulk_load(Stage::b(self, place), b + c * b_bytes, b_bytes, ring.filled(place));
       }
       __syncwarp();
@@ -79,7 +80,7 @@ __device__ __forceinline__ void multiply(const BackwardPiece& piece, const Work&
                                          const Self& self, const Ring& ring, Place& place,
                                          Sums& sums) {
   const auto release = [&](int stage) {
-    if (self.lane == 0) barrier_arrive(ring.empty + 8 * stage);
+    if (self.lane == 0) barrier_arrive(ring.empty + 8 * stage, ring_releases / 8);
   };
 #pragma unroll
   for (int u = 0; u < 25; u++) sums.of[0][u] = sums.of[1][u] = 0;

@@ -8,7 +8,7 @@
 // (fused_layer2.cuh), which takes about twice as long.
 namespace ticopd::cuda::fused::forward {
 
-using Stage = Stages<tile_rows / cluster_blocks>;
+using Stage = Stages<chunk>;
 
 // Offsets in shared memory; a group has its own image and parameters.
 inline constexpr int image_offset = Stage::bytes;  // of 64 samples' digits of dH
@@ -27,11 +27,11 @@ __device__ __forceinline__ void produce(const Data& data, const Work& work, cons
   for (int w = begin; w < end; w++) {
     const int agent = data.forward[w].agent, chunks = data.forward[w].chunks;
     const std::uint8_t* a = data.forward_image +
-                            static_cast<std::size_t>(data.forward[w].image) * a_bytes +
+                            static_cast<std::size_t>(data.forward[w].image) * forward_a +
                             rank * Stage::a_size;
     const std::uint8_t* b =
         work.w1_digits + static_cast<std::size_t>(agent) * data.chunks * b_bytes + rank * b_part;
-    for (int c = 0; c < chunks; c++, place.next(), a += a_bytes, b += b_bytes) {
+    for (int c = 0; c < chunks; c++, place.next(), a += forward_a, b += b_bytes) {
       ring.begin_fill(place, Stage::stage_bytes);
       // X passes once, and shall be the first to leave the L2 cache.
       bulk_load(Stage::a(self, place), a, Stage::a_size, ring.filled(place), policy);

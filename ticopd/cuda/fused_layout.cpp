@@ -53,20 +53,20 @@ void add_ranks(const Shard& shard, std::size_t features, Layout& layout) {
 }
 
 // Room for more chunks in an image; the first of them.
-std::size_t add_chunks(std::vector<std::uint8_t>& image, std::size_t count) {
-  const std::size_t first = image.size() / a_bytes;
-  image.resize(image.size() + count * a_bytes, 0);
+std::size_t add_chunks(std::vector<std::uint8_t>& image, std::size_t count, std::size_t bytes) {
+  const std::size_t first = image.size() / bytes;
+  image.resize(image.size() + count * bytes, 0);
   return first;
 }
 
 ForwardTile add_tile(const Shard& shard, int agent, std::size_t first, Layout& layout) {
   const std::size_t chunks = up(shard.extent(first), chunk);
-  const std::size_t image = add_chunks(layout.forward_image, chunks);
-  for (std::size_t k = 0; k < tile_rows; ++k) {
+  const std::size_t image = add_chunks(layout.forward_image, chunks, forward_a);
+  for (std::size_t k = 0; k < tile_samples; ++k) {
     const std::size_t i = first + k;
     layout.labels.push_back(i < shard.samples() ? shard.label(i) : no_label);
     for (std::size_t rank = 0; rank < shard.extent(i); ++rank)
-      layout.forward_image[(image + rank / chunk) * a_bytes +
+      layout.forward_image[(image + rank / chunk) * forward_a +
                            image_at(row_of_sample(static_cast<int>(k)), rank % chunk)] =
           shard.value(i, rank);
   }
@@ -77,21 +77,20 @@ ForwardTile add_tile(const Shard& shard, int agent, std::size_t first, Layout& l
 // All samples with ink in these 128 ranks: a prefix of the shard. `tile` is the agent's first.
 BackwardPiece add_row(const Shard& shard, int agent, int rank_tile, std::int32_t tile,
                       Layout& layout) {
-  const std::size_t low = static_cast<std::size_t>(rank_tile) * tile_rows;
+  const std::size_t low = static_cast<std::size_t>(rank_tile) * tile_ranks;
   std::size_t chunks = 0;
   while (shard.extent(chunks * chunk) > low) ++chunks;
-  const std::size_t image = add_chunks(layout.backward_image, chunks);
+  const std::size_t image = add_chunks(layout.backward_image, chunks, backward_a);
   for (std::size_t i = 0; i < std::min(chunks * chunk, shard.samples()); ++i) {
-    const std::size_t high = std::min(shard.extent(i), low + tile_rows);
+    const std::size_t high = std::min(shard.extent(i), low + tile_ranks);
     for (std::size_t rank = low; rank < high; ++rank)
-      layout.backward_image[(image + i / chunk) * a_bytes +
+      layout.backward_image[(image + i / chunk) * backward_a +
                             image_at(static_cast<int>(rank - low), i % chunk)] =
           shard.value(i, rank);
   }
-  const int per_tile = tile_rows / chunk;
   return {agent,
           rank_tile,
-          per_tile * tile,
+          cluster_blocks * tile,
           static_cast<std::int32_t>(chunks),
           static_cast<std::int32_t>(image),
           -1};
@@ -128,16 +127,16 @@ Layout make_layout(const Problem& problem, int blocks) {
     const auto agent = static_cast<int>(i);
     const auto tile = static_cast<std::int32_t>(counts.tiles);
     add_ranks(shard, problem.widths[0], layout);
-    for (std::size_t first = 0; first < shard.samples(); first += tile_rows)
+    for (std::size_t first = 0; first < shard.samples(); first += tile_samples)
       tiles.push_back(add_tile(shard, agent, first, layout));
-    for (int r = 0; static_cast<std::size_t>(r) * tile_rows < shard.ranks(); ++r)
+    for (int r = 0; static_cast<std::size_t>(r) * tile_ranks < shard.ranks(); ++r)
       rows.push_back(add_row(shard, agent, r, tile, layout));
     counts.chunks = std::max(counts.chunks, up(shard.ranks(), chunk));
     layout.scale.push_back(
         static_cast<float>(problem.weight(i) / static_cast<double>(shard.samples())));
   }
-  counts.forward_chunks = layout.forward_image.size() / a_bytes;
-  counts.backward_chunks = layout.backward_image.size() / a_bytes;
+  counts.forward_chunks = layout.forward_image.size() / forward_a;
+  counts.backward_chunks = layout.backward_image.size() / backward_a;
   schedule_forward(tiles, std::max(1, blocks / cluster_blocks), layout);
   schedule_backward(rows, blocks, layout);
   return layout;
@@ -145,12 +144,12 @@ Layout make_layout(const Problem& problem, int blocks) {
 
 Counts counts_at_most(const Problem& problem, int blocks) {
   const std::size_t ranks = problem.widths[0] + 1;
-  const std::size_t rank_tiles = up(ranks, tile_rows);
+  const std::size_t rank_tiles = up(ranks, tile_ranks);
   Counts counts;
   counts.agents = problem.agents();
   counts.chunks = up(ranks, chunk);
   for (const Dataset<float>& shard : problem.shards) {
-    counts.tiles += up(shard.samples(), tile_rows);
+    counts.tiles += up(shard.samples(), tile_samples);
     counts.backward_chunks += up(shard.samples(), chunk) * rank_tiles;
   }
   counts.forward_chunks = counts.tiles * counts.chunks;

@@ -10,13 +10,15 @@
 // block of threads works on what. Plain C++, made once.
 namespace ticopd::cuda::fused {
 
-// Both products, X.W1 and X^T.dH, multiply tiles of 128 rows of u8 (samples forward, pixels
-// backward) by 304 columns of s8, 64 bytes of each at a time: a chunk.
-inline constexpr int tile_rows = 128;
+// Both products, X.W1 and X^T.dH, multiply tiles of rows of u8 (samples forward, pixels backward)
+// by 304 columns of s8, 64 bytes of each at a time: a chunk.
 inline constexpr int chunk = 64;
-inline constexpr int columns = 304;  // 3 digits x 100 hidden units, and 4 of zeros
-inline constexpr int cluster_blocks = tile_rows / chunk;  // blocks that share a forward tile
-inline constexpr int a_bytes = tile_rows * chunk;
+inline constexpr int columns = 304;       // 3 digits x 100 hidden units, and 4 of zeros
+inline constexpr int cluster_blocks = 2;  // blocks that share a forward tile, 64 samples each
+inline constexpr int tile_samples = cluster_blocks * chunk;
+inline constexpr int tile_ranks = 128;  // of a backward tile
+inline constexpr int forward_a = tile_samples * chunk;
+inline constexpr int backward_a = tile_ranks * chunk;
 inline constexpr int b_bytes = columns * chunk;
 
 inline constexpr int max_hidden = 100;
@@ -24,7 +26,7 @@ inline constexpr int max_classes = 10;
 inline constexpr int max_chunks = 14;
 inline constexpr int max_ranks = max_chunks * chunk;
 inline constexpr int max_features = max_ranks - 1;  // one rank carries b1
-inline constexpr int max_rank_tiles = max_ranks / tile_rows;
+inline constexpr int max_rank_tiles = max_ranks / tile_ranks;
 inline constexpr int max_piece = 32;           // chunks: one for each lane of a warp
 inline constexpr std::uint8_t no_label = 255;  // of the rows that fill up a shard's last tile
 
@@ -40,7 +42,7 @@ constexpr int row_of_sample(int k) {
   return (k & ~15) + ((k & 15) >> 1) + 8 * (k & 1);
 }
 
-// 128 samples of one agent by their first `chunks` chunks of pixels.
+// Samples of one agent by their first `chunks` chunks of pixels.
 struct ForwardTile {
   std::int32_t agent, chunks;
   std::int32_t image;  // its first chunk among those of the forward images
@@ -77,7 +79,7 @@ struct Layout {
   std::vector<std::int16_t> pixel_of;  // [agent][max_ranks]; b1 is pixel `features`
   std::vector<std::int16_t> rank_of;   // [agent][features]
   std::vector<std::uint8_t> forward_image, backward_image;
-  std::vector<std::uint8_t> labels;  // [tile][tile_rows]
+  std::vector<std::uint8_t> labels;  // [tile][tile_samples]
   std::vector<float> scale;          // [agent] weight / samples
   // Cluster b does forward[forward_begin[b] ... forward_begin[b + 1]), its first warp groups every
   // other tile and its second ones the rest; so does block b for backward, both groups together.

@@ -54,7 +54,10 @@ struct Place {
   }
 };
 
-// Who waits for whom. A stage is free after eight warps have released it.
+// Who waits for whom. A stage is free when the four warps of a group have released it in every
+// block of the cluster (forward), or all eight of a block (backward): as many releases, with
+// weights.
+inline constexpr int ring_releases = cluster_blocks > 2 ? 4 * cluster_blocks : 8;
 struct Ring {
   std::uint32_t full, empty;
   static constexpr int bytes = 16 * stages;
@@ -64,7 +67,7 @@ struct Ring {
   __device__ __forceinline__ void init() const {  // by one thread
     for (int i = 0; i < stages; i++) {
       barrier_init(full + 8 * i, 1);
-      barrier_init(empty + 8 * i, 8);
+      barrier_init(empty + 8 * i, ring_releases);
     }
     fence_barrier_init();
   }
