@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "cuda/device.hpp"
 #include "cuda/fused_problem.hpp"
@@ -214,6 +215,27 @@ TEST(FusedGradient, HasTheSameBitsEveryTime) {
   TICOPD_NEEDS_FUSED(setting);
   const std::vector<float> first = setting.gradient(), second = setting.gradient();
   EXPECT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(float)), 0);
+}
+
+// Its blocks wait for each other: if half of them were on the device and half of another's, both
+// would for ever.
+TEST(FusedGradient, OfTwoThreadsAtOnceIsThatOfEachAlone) {
+  TICOPD_NEEDS_DEVICE();
+  const Problem problem = speckled_problem({784, 100, 10}, std::vector<std::size_t>(10, 1700));
+  Setting settings[2] = {Setting(problem), Setting(problem)};
+  TICOPD_NEEDS_FUSED(settings[0]);
+  const std::vector<float> alone = settings[0].gradient();
+  bool same[2] = {true, true};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 30; ++i) {
+        const std::vector<float> g = settings[t].gradient();
+        same[t] = same[t] && std::memcmp(alone.data(), g.data(), g.size() * sizeof(float)) == 0;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(same[0] && same[1]);
 }
 
 TEST(FusedGradient, IsForgottenWhenTheParametersChange) {

@@ -12,14 +12,20 @@ using Stage = Stages<tile_ranks>;
 inline constexpr int image_offset = Stage::bytes;  // of a partial dW1
 inline constexpr int shared_bytes = image_offset + w1_partial * sizeof(float);
 
-// Until forward has done all of this agent's samples. By whole warps.
+// Until forward has done all of this agent's samples. By whole warps. Half a minute is no wait but
+// a hang (two such kernels at once, of processes that share the device by MPS): who fetches makes
+// an error of it. In those who compute the instruction would cost their registers.
+template <bool gives_up>
 class Dependence {
  public:
   __device__ __forceinline__ void wait(const Data& data, const Work& work, int agent) {
     if (agent == agent_) return;
     agent_ = agent;
     const auto groups = static_cast<std::uint32_t>(data.w2_slots[agent].count);
-    while (load_acquire(work.done + agent) < groups) __nanosleep(64);
+    for (std::uint32_t tries = 0; load_acquire(work.done + agent) < groups; tries++) {
+      if (gives_up && tries == 1u << 25) __trap();
+      __nanosleep(64);
+    }
   }
 
  private:
@@ -48,7 +54,7 @@ struct ChunkOrder {
 __device__ __forceinline__ void produce(const Data& data, const Work& work, const Self& self,
                                         const Ring& ring, int begin, int end, Place& place) {
   const std::uint64_t policy = evict_first();
-  Dependence forward;
+  Dependence<true> forward;
   for (int p = begin; p < end; p++) {
     const int first = data.backward[p].first, count = data.backward[p].count;
     const std::uint8_t* a =
@@ -136,7 +142,7 @@ __device__ __forceinline__ void store(const BackwardPiece& piece, const Work& wo
 
 __device__ __forceinline__ void consume(const Data& data, const Work& work, const Self& self,
                                         const Ring& ring, int begin, int end, Place& place) {
-  Dependence forward;
+  Dependence<false> forward;
   for (int p = begin; p < end; p++) {
     const BackwardPiece piece = data.backward[p];
     forward.wait(data, work, piece.agent);

@@ -18,7 +18,7 @@ struct Range {
 
 // Both products are one kernel: a block goes on to backward when it has done its part of forward,
 // and waits for those that work for the same agent, not for all. All blocks are on the device at
-// once (fused.cu), so whom it waits for gets there.
+// once (fused.cu), and alone of their kind (Queue), so whom it waits for gets there.
 __global__ void __launch_bounds__(product_threads, 1) __cluster_dims__(cluster_blocks, 1, 1)
     products(Data data, Work work) {
   const Self self;

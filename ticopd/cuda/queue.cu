@@ -1,3 +1,5 @@
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "ticopd/cuda/queue.hpp"
@@ -21,10 +23,24 @@ __global__ void advance_round(std::uint32_t* round, std::uint32_t by) {
   *round += by;
 }
 
+// One for each device and for all queues of the process, for good. There are kernels whose blocks
+// wait for each other (fused_products.cu): two of them must not share the device.
+cudaStream_t stream_of_all() {
+  static std::mutex mutex;
+  static std::map<int, cudaStream_t> streams;
+  const std::lock_guard lock(mutex);
+  int device = 0;
+  check(cudaGetDevice(&device), "make a stream");
+  const auto [found, is_new] = streams.try_emplace(device, nullptr);
+  if (is_new)
+    check(cudaStreamCreateWithFlags(&found->second, cudaStreamNonBlocking), "make a stream");
+  return found->second;
+}
+
 }  // namespace
 
-Queue::Queue() : round_(1) {
-  for (cudaStream_t* stream : {&stream_, &side_})
+Queue::Queue() : stream_(stream_of_all()), round_(1) {
+  for (cudaStream_t* stream : {&capture_, &side_})
     check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "make a stream");
   for (cudaEvent_t* event : {&forked_, &joined_})
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
@@ -36,7 +52,7 @@ Queue::~Queue() {
   for (auto& [key, graph] : known_)
     if (graph.exec) cudaGraphExecDestroy(graph.exec);
   for (cudaEvent_t event : {forked_, joined_}) cudaEventDestroy(event);
-  for (cudaStream_t stream : {side_, stream_}) cudaStreamDestroy(stream);
+  for (cudaStream_t stream : {side_, capture_}) cudaStreamDestroy(stream);
 }
 
 void Queue::add(std::string key, Enqueue enqueue) {
@@ -129,18 +145,18 @@ void Queue::run(std::size_t first, std::size_t count) {
   std::string key = std::to_string(count) + pending_[first].key;
   if (count > 1) key += "/" + pending_[first + 1].key;
   Graph* graph = graph_of(key);
-  if (!graph || ++graph->seen == 1) return enqueue(first, count);
+  if (!graph || ++graph->seen == 1) return enqueue(stream_, first, count);
   if (!graph->exec) {
     cudaGraph_t captured = nullptr;
-    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "capture a round");
+    check(cudaStreamBeginCapture(capture_, cudaStreamCaptureModeRelaxed), "capture a round");
     try {
-      enqueue(first, count);
+      enqueue(capture_, first, count);
     } catch (...) {
-      cudaStreamEndCapture(stream_, &captured);
+      cudaStreamEndCapture(capture_, &captured);
       if (captured) cudaGraphDestroy(captured);
       throw;
     }
-    check(cudaStreamEndCapture(stream_, &captured), "capture a round");
+    check(cudaStreamEndCapture(capture_, &captured), "capture a round");
     const cudaError_t made = cudaGraphInstantiate(&graph->exec, captured, 0);
     cudaGraphDestroy(captured);
     check(made, "make a graph of a round");
@@ -160,21 +176,23 @@ void Queue::set_round(std::uint32_t round) {
   check(cudaGetLastError(), "launch");
 }
 
-void Queue::enqueue(std::size_t first, std::size_t count) {
+void Queue::enqueue(cudaStream_t stream, std::size_t first, std::size_t count) {
   bool early = true;  // of the next kernel in the main stream
   for (std::size_t i = 0; i < count; ++i)
-    enqueue_round(pending_[first + i], {round_.data(), static_cast<std::uint32_t>(i + 1)}, early);
-  advance_round<<<1, 1, 0, stream_>>>(round_.data(), static_cast<std::uint32_t>(count));
+    enqueue_round(stream, pending_[first + i], {round_.data(), static_cast<std::uint32_t>(i + 1)},
+                  early);
+  advance_round<<<1, 1, 0, stream>>>(round_.data(), static_cast<std::uint32_t>(count));
   check(cudaGetLastError(), "launch");
   device_round_ += static_cast<std::uint32_t>(count);
 }
 
-void Queue::enqueue_round(const Recorded& round, const Round& number, bool& early) {
+void Queue::enqueue_round(cudaStream_t stream, const Recorded& round, const Round& number,
+                          bool& early) {
   const std::vector<Item>& items = round.items;
   std::size_t aside = 0, aside_end = 0;  // items aside that have not begun
   const auto begin_aside = [&] {
     if (aside == aside_end) return;
-    check(cudaEventRecord(forked_, stream_), "fork");
+    check(cudaEventRecord(forked_, stream), "fork");
     check(cudaStreamWaitEvent(side_, forked_), "fork");
     for (std::size_t i = aside; i < aside_end; ++i) items[i].enqueue({side_, number, i > aside});
     aside = aside_end;
@@ -187,7 +205,7 @@ void Queue::enqueue_round(const Recorded& round, const Round& number, bool& earl
         if (!waits_for_room(items, aside, aside_end)) begin_aside();
         break;
       case Kind::main:
-        items[i].enqueue({stream_, number, std::exchange(early, true)});
+        items[i].enqueue({stream, number, std::exchange(early, true)});
         break;
       case Kind::room:
         begin_aside();
@@ -195,7 +213,7 @@ void Queue::enqueue_round(const Recorded& round, const Round& number, bool& earl
       case Kind::join:
         begin_aside();
         check(cudaEventRecord(joined_, side_), "join");
-        check(cudaStreamWaitEvent(stream_, joined_), "join");
+        check(cudaStreamWaitEvent(stream, joined_), "join");
         early = false;
     }
 }

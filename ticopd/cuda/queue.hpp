@@ -113,13 +113,14 @@ class Queue {
 
   void flush();
   void run(std::size_t first, std::size_t count);
-  void enqueue(std::size_t first, std::size_t count);
-  void enqueue_round(const Recorded& round, const Round& number, bool& early);
+  void enqueue(cudaStream_t stream, std::size_t first, std::size_t count);
+  void enqueue_round(cudaStream_t stream, const Recorded& round, const Round& number, bool& early);
   static bool waits_for_room(const std::vector<Item>& items, std::size_t first, std::size_t last);
   void set_round(std::uint32_t round);
   Graph* graph_of(const std::string& key);
 
-  cudaStream_t stream_ = nullptr, side_ = nullptr;
+  cudaStream_t stream_;  // of all queues: see stream_of_all
+  cudaStream_t capture_ = nullptr, side_ = nullptr;
   cudaEvent_t forked_ = nullptr, joined_ = nullptr;
   bool aside_ = false, any_aside_ = false;
   Buffer<std::uint32_t> round_;     // the device's: the number of the round before the next
