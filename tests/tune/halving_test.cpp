@@ -202,6 +202,19 @@ TEST(Halving, LooksLowerWhereEverythingIsLost) {
   }
 }
 
+TEST(Halving, LooksHigherWhereShorterStepsLieThere) {
+  Halving::Plan plan = plan_for(2);
+  plan.rising = {false, true};
+  const Found found =
+      search(plan,
+             [](const Point& p, double share) {
+               return p[0] > -0.1 || p[1] < 1.1 ? INFINITY : bowl({-0.4, 1.5})(p, share);
+             },
+             {.rounds_to_lose = 4});
+  ASSERT_TRUE(found.best);
+  EXPECT_LT(std::sqrt(distance2(*found.best, {-0.4, 1.5})), 0.05);
+}
+
 TEST(Halving, GivesUpWhereEverythingIsLostFurtherDown) {
   const Found found =
       search(plan_for(2), [](const Point&, double) { return INFINITY; }, {.rounds_to_lose = 4});

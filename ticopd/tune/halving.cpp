@@ -83,13 +83,15 @@ std::vector<Trial*> best_of_neighbours(std::vector<Trial*> trials) {
 Halving::Halving(Plan plan, Allows allows, Advance advance)
     : plan_(plan), allows_(std::move(allows)), advance_(std::move(advance)) {}
 
-std::vector<Trial*> Halving::draw(std::size_t count, double shift) {
+// Points of the box, moved by so many of its widths to where steps are shorter.
+std::vector<Trial*> Halving::draw(std::size_t count, double shorter) {
   std::vector<Trial*> drawn;
   // Where the algorithm refuses nearly everything, fewer points will do.
   for (std::size_t tries = 0; drawn.size() < count && tries < 50 * count; ++tries) {
     std::vector<double> point = spread(drawn_++, plan_.seed, plan_.dimensions);
-    for (double& p : point) p += shift;
-    // Points below a closed range all come back to its edge: one of them will do.
+    for (std::size_t i = 0; i < point.size(); ++i)
+      point[i] += i < plan_.rising.size() && plan_.rising[i] ? shorter : -shorter;
+    // Points beyond a closed range all come back to its edge: one of them will do.
     const auto is_this = [&](const auto& t) { return t->point == point; };
     if (allows_(point) && std::ranges::none_of(trials_, is_this))
       drawn.push_back(add(std::move(point)));
@@ -105,8 +107,8 @@ bool Halving::advance(std::vector<Trial*>& trials, std::uint32_t rounds) {
   return !stopped_;
 }
 
-void Halving::bracket(std::size_t count, double shift) {
-  std::vector<Trial*> alive = draw(count, shift);
+void Halving::bracket(std::size_t count, double shorter) {
+  std::vector<Trial*> alive = draw(count, shorter);
   ++brackets_;
   std::uint32_t before = 0;
   for (const double rung : rungs) {
@@ -172,8 +174,9 @@ Trial* Halving::add(std::vector<double> point) {
 const Trial* Halving::search() {
   bracket(affordable(share * plan_.runs, left(), plan_), 0);
   // Nothing survived: every step was too long.
-  for (int shift = 1; shift <= 3 && !best_ && !stopped_ && cost_of(smallest) <= left(); ++shift)
-    bracket(affordable(left() / 2, left(), plan_), -shift);
+  for (int shorter = 1; shorter <= 3 && !best_ && !stopped_ && cost_of(smallest) <= left();
+       ++shorter)
+    bracket(affordable(left() / 2, left(), plan_), shorter);
   if (best_) refine();
   return stopped_ ? nullptr : best_;
 }

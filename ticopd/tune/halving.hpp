@@ -26,8 +26,9 @@ class Halving {
   struct Plan {
     std::size_t dimensions = 1;
     std::uint64_t seed = 1;
-    std::uint32_t rounds = 1000;  // of a full run
-    double runs = 40;             // the cost of the whole search, in full runs
+    std::uint32_t rounds = 1000;    // of a full run
+    double runs = 40;               // the cost of the whole search, in full runs
+    std::vector<bool> rising = {};  // dimensions in which shorter steps lie higher; none: nowhere
   };
   // Whether a point may be tried at all; it may be moved to the edge of what is allowed.
   using Allows = std::function<bool(std::span<double> point)>;
@@ -49,11 +50,11 @@ class Halving {
 
  private:
   Trial* add(std::vector<double> point);
-  std::vector<Trial*> draw(std::size_t count, double shift);
+  std::vector<Trial*> draw(std::size_t count, double shorter);
   std::vector<Trial*> around(const Trial& centre, double radius, bool between);
   bool tried(std::span<const double> point, double close) const;
   bool advance(std::vector<Trial*>& trials, std::uint32_t rounds);  // and sorts them
-  void bracket(std::size_t count, double shift);
+  void bracket(std::size_t count, double shorter);
   void refine();
   double left() const { return plan_.runs - cost(); }
 

@@ -29,18 +29,19 @@ SearchAxis asked_for(const ParameterInfo& p, const json& range) {
     throw ConfigError(fmt::format(
         "tune.search.{} = {}: allowed is [low, high] with 0 < low < high{}", p.name, range.dump(),
         std::isinf(p.range.high) ? "" : fmt::format(" <= {}", p.range.high)));
-  return {std::string(p.name), low, high, true, p.range.high, [](const auto&) { return 1.0; },
-          p.range.whole};
+  return {std::string(p.name), low,      high, true, p.range.high, [](const auto&) { return 1.0; },
+          p.range.whole,       p.inverse};
 }
 
 SearchAxis declared(const ParameterInfo& p, double lambda_max) {
-  return {
-      std::string(p.name),
-      p.search_low,
-      p.search_high,
-      false,
-      p.range.high,
-      [unit = p.unit, lambda_max](const StepSizes& before) { return unit(before, lambda_max); }};
+  return {std::string(p.name),
+          p.search_low,
+          p.search_high,
+          false,
+          p.range.high,
+          [unit = p.unit, lambda_max](const StepSizes& before) { return unit(before, lambda_max); },
+          false,
+          p.inverse};
 }
 
 // One number, of which the algorithm would only complain once a trial begins.

@@ -20,6 +20,7 @@ struct SearchAxis {
   double max;   // what the algorithm allows
   std::function<double(const std::map<std::string, double>& before)> unit;  // of low and high
   bool whole = false;
+  bool inverse = false;  // the larger it is, the shorter the step
 };
 
 // Step sizes by name.

@@ -34,6 +34,7 @@ class Tuning {
         cores_(options.prepare.threads > 0 ? options.prepare.threads : usable_cores()),
         log_(options.out / "trials.csv", axis_names(), metric_) {
     plan_.dimensions = space_.axes().size();
+    for (const SearchAxis& axis : space_.axes()) plan_.rising.push_back(axis.inverse);
     plan_.seed = config.get<std::uint64_t>(config.has("tune.seed") ? "tune.seed" : "seed");
     plan_.rounds = options.budget_bits > 0 ? rounds_for_bits() : prepared_.setup.iterations;
     bits_per_round_ = options.budget_bits / plan_.rounds;
