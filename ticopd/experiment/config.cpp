@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/value_checks.hpp"
 #include "ticopd/graph/graph.hpp"
 #include "ticopd/objectives/registry.hpp"
 
@@ -20,72 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-// How a value is checked: throws ConfigError unless it will do. It may be normalised on the way.
-using Check = std::function<void(const std::string& key, json& value)>;
-
-[[noreturn]] void refuse(const std::string& key, const json& given, const std::string& allowed) {
-  // JSON has no word for nan and inf.
-  const std::string shown =
-      given.is_number_float() ? fmt::format("{}", given.get<double>()) : given.dump();
-  throw ConfigError(fmt::format("{} = {}: allowed {}", key, shown, allowed));
-}
-
-Check integer(std::int64_t low, std::int64_t high) {
-  return [=](const std::string& key, json& value) {
-    if (!value.is_number_integer() || value.get<std::int64_t>() < low ||
-        value.get<std::int64_t>() > high)
-      refuse(key, value, fmt::format("is a whole number from {} to {}", low, high));
-  };
-}
-
-Check number(double low, double high, bool low_allowed = true) {
-  return [=](const std::string& key, json& value) {
-    const double v = value.is_number() ? value.get<double>() : NAN;
-    if (!std::isfinite(v) || v > high || (low_allowed ? v < low : v <= low))
-      refuse(key, value,
-             fmt::format("is a number {} {}{}", low_allowed ? "from" : "above", low,
-                         std::isinf(high)
-                             ? (low_allowed ? " up" : "")
-                             : fmt::format("{} {}", low_allowed ? " to" : ", at most", high)));
-    value = v;
-  };
-}
-
-void boolean(const std::string& key, json& value) {
-  if (!value.is_boolean()) refuse(key, value, "are true and false");
-}
-
-void text(const std::string& key, json& value) {
-  if (!value.is_string()) refuse(key, value, "is a string");
-}
-
-Check word(std::vector<std::string_view> allowed) {
-  return [allowed = std::move(allowed)](const std::string& key, json& value) {
-    const std::string given = value.is_string() ? value.get<std::string>() : value.dump();
-    if (!value.is_string() || std::ranges::find(allowed, given) == allowed.end())
-      throw ConfigError(not_allowed(key, given, allowed));
-  };
-}
-
-void hidden_sizes(const std::string& key, json& value) {
-  const auto fits = [](const json& v) {
-    return v.is_number_integer() && v.get<std::int64_t>() >= 1 &&
-           v.get<std::int64_t>() <= 1'000'000;
-  };
-  if (!value.is_array() || !std::ranges::all_of(value, fits))
-    refuse(key, value, "is a list of layer sizes, such as [100] or [200, 100]");
-}
-
-void batch_size(const std::string& key, json& value) {
-  if (value == "full") return;
-  if (!value.is_number_integer() || value.get<std::int64_t>() < 1)
-    refuse(key, value, "is \"full\" or a whole number of samples");
-}
-
-void table(const std::string& key, json& value) {
-  if (!value.is_object()) refuse(key, value, fmt::format("is a table: [{}]", key));
-}
+using namespace value_checks;
 
 template <class Table, class Member>
 std::vector<std::string_view> names(const Table& table, Member member) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "ticopd/data/npy.hpp"
@@ -11,6 +10,7 @@
 #include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/machine.hpp"
+#include "ticopd/experiment/run_json.hpp"
 #include "ticopd/experiment/shared_file.hpp"
 #include "ticopd/network/cores.hpp"
 #include "ticopd/transport/collective.hpp"
@@ -20,93 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-json ledger_json(const std::vector<Ledger::Agent>& ledger, const Graph& graph) {
-  json agents = json::array(), links = json::array();
-  std::uint64_t total = 0;
-  for (std::size_t i = 0; i < ledger.size(); ++i) {
-    const Ledger::Agent& a = ledger[i];
-    agents.push_back({{"agent", i},
-                      {"messages", a.messages},
-                      {"payload_bytes", a.payload_bytes},
-                      {"paper_bits", a.paper_bits}});
-    if (a.saturated > 0) agents.back()["saturated"] = a.saturated;
-    const std::vector<int>& to = graph.neighbours(static_cast<int>(i));
-    for (std::size_t k = 0; k < to.size(); ++k)
-      links.push_back({{"from", i}, {"to", to[k]}, {"payload_bytes", a.link_bytes[k]}});
-    total += a.payload_bytes;
-  }
-  return {{"payload_bytes", total}, {"agents", std::move(agents)}, {"links", std::move(links)}};
-}
-
-json edges_json(const Graph& graph) {
-  json edges = json::array();
-  for (int i = 0; i < graph.agents(); ++i)
-    for (const int j : graph.neighbours(i))
-      if (i < j) edges.push_back({i, j});
-  return edges;
-}
-
-// The agents one by one, for who looks at the network and not only at its worst.
-json last_json(const Metrics& last) {
-  json agents = json::array();
-  for (const AgentMetrics& a : last.agents) {
-    agents.push_back({{"loss", a.loss}, {"grad_norm2", a.grad_norm2}, {"distance2", a.distance2}});
-    if (a.accuracy) agents.back()["accuracy"] = *a.accuracy;
-  }
-  return {{"iteration", last.iteration}, {"agents", std::move(agents)}};
-}
-
-template <class T>
-json segments_json(const Objective<T>& objective) {
-  json all = json::array();
-  for (const Segment& s : objective.segments())
-    all.push_back({{"name", s.name}, {"shape", s.shape}});
-  return all;
-}
-
-// Where the time of this process went, as parts of one.
-json shares_json(const Phases& phases, double spent) {
-  const double known = phases.gradient + phases.exchange + phases.update + phases.metrics;
-  const auto share = [spent](double seconds) { return spent > 0 ? seconds / spent : 0.0; };
-  return {{"gradient", share(phases.gradient)},
-          {"exchange", share(phases.exchange)},
-          {"update", share(phases.update)},
-          {"metrics", share(phases.metrics)},
-          {"other", share(spent - known)}};
-}
-
-// What a run must hold, and what the process really has: bytes.
-json memory_json(std::size_t state, std::size_t resident, const std::vector<Held>& held) {
-  json features = json::object();
-  for (const Held& layout : held) features[layout.layout] = layout.bytes;
-  return {{"state", state},
-          {"features", std::move(features)},
-          {"resident", resident > 0 ? resident : resident_bytes()},
-          {"peak", peak_resident_bytes()}};
-}
-
-// Where the rounds were made: {"from_round", "device"}, each until the next. Parts that made none
-// (resumed when all was done) leave nothing.
-json devices_json(const json& parts) {
-  json all = json::array();
-  for (const json& part : parts) {
-    const std::string device = part.value("device", "cpu");
-    if (part.at("from_round") == part.at("to_round")) continue;
-    if (all.empty() || all.back()["device"] != device)
-      all.push_back({{"from_round", part.at("from_round")}, {"device", device}});
-  }
-  return all;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 template <class T>
 class ExperimentRun {
@@ -288,7 +201,7 @@ class ExperimentRun {
     j["agents"] = s.graph.agents();
     j["edges"] = edges_json(s.graph);
     j["dimension"] = s.objective->dimension();
-    j["segments"] = segments_json(*s.objective);
+    j["segments"] = segments_json(s.objective->segments());
     j["spectrum"] = {{"laplacian_max", prepared_->spectrum.laplacian_max},
                      {"laplacian_min", prepared_->spectrum.laplacian_min},
                      {"gap", prepared_->spectrum.gap}};
