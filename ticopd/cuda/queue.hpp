@@ -79,8 +79,8 @@ class Queue {
     aside_ = true;
   }
   void end_aside() { aside_ = false; }
-  // From here on there is room beside what is added: kernels before this fill the device, and what
-  // is aside would only delay them. A hint, without any effect on what is computed.
+  // Here is a good place for what is aside to begin, if it has not: behind the kernels before this,
+  // and in the room that those after it leave. A hint, without any effect on what is computed.
   void room_aside();
   void join();  // what comes next waits for it; no-op where nothing is aside
 
