@@ -12,10 +12,8 @@ using Stage = Stages<tile_ranks>;
 inline constexpr int image_offset = Stage::bytes;  // of a partial dW1
 inline constexpr int shared_bytes = image_offset + w1_partial * sizeof(float);
 
-// Until forward has done all of this agent's samples. By whole warps. Half a minute is no wait but
-// a hang (two such kernels at once, of processes that share the device by MPS): who fetches makes
-// an error of it. In those who compute the instruction would cost their registers.
-template <bool gives_up>
+// Until forward has done all of this agent's samples. By a whole warp. Half a minute is no wait but
+// a hang: two such kernels at once, of processes that share the device by MPS.
 class Dependence {
  public:
   __device__ __forceinline__ void wait(const Data& data, const Work& work, int agent) {
@@ -23,7 +21,7 @@ class Dependence {
     agent_ = agent;
     const auto groups = static_cast<std::uint32_t>(data.w2_slots[agent].count);
     for (std::uint32_t tries = 0; load_acquire(work.done + agent) < groups; tries++) {
-      if (gives_up && tries == 1u << 25) __trap();
+      if (tries == 1u << 25) __trap();
       __nanosleep(64);
     }
   }
@@ -54,7 +52,7 @@ struct ChunkOrder {
 __device__ __forceinline__ void produce(const Data& data, const Work& work, const Self& self,
                                         const Ring& ring, int begin, int end, Place& place) {
   const std::uint64_t policy = evict_first();
-  Dependence<true> forward;
+  Dependence forward;
   for (int p = begin; p < end; p++) {
     const int first = data.backward[p].first, count = data.backward[p].count;
     const std::uint8_t* a =
@@ -63,16 +61,19 @@ __device__ __forceinline__ void produce(const Data& data, const Work& work, cons
     forward.wait(data, work, data.backward[p].agent);
     fence_async();  // bulk copies read what other blocks' did
     const ChunkOrder order(work.dh_scale + first, count, self.lane);
+    float scale = order.scale(0);
     for (int i = 0; i < count; i++, place.next()) {
       const auto c = static_cast<std::size_t>(order.chunk(i));
+      const float next = i + 1 < count ? order.scale(i + 1) : 0.f;  // 0 is nobody's scale
       if (self.lane == 0) {
-        ring.begin_fill(place, Stage::stage_bytes);
+        ring.begin_fill(place, Stage::stage_bytes, {scale, next});
         // X passes once, and shall be the first to leave the L2 cache.
         bulk_load(Stage::a(self, place), a + c * backward_a, backward_a, ring.filled(place),
                   policy);
         bulk_load(Stage::b(self, place), b + c * b_bytes, b_bytes, ring.filled(place));
       }
       __syncwarp();
+      scale = next;
     }
   }
 }
@@ -81,25 +82,23 @@ struct Sums {
   float of[2][25];  // ranks r, r + 8; units of this quad lane
 };
 
-// X^T.dH of one piece. Runs of chunks with one scale have exact int32 sums, and are then folded.
-__device__ __forceinline__ void multiply(const BackwardPiece& piece, const Work& work,
-                                         const Self& self, const Ring& ring, Place& place,
+// X^T.dH of one piece, whose chunks' notes say their scale and the next one's. Runs of chunks with
+// one scale have exact int32 sums, and are then folded.
+__device__ __forceinline__ void multiply(const Self& self, const Ring& ring, Place& place,
                                          Sums& sums) {
   const auto release = [&](int stage) {
     if (self.lane == 0) barrier_arrive(ring.empty + 8 * stage, ring_releases / 8);
   };
 #pragma unroll
   for (int u = 0; u < 25; u++) sums.of[0][u] = sums.of[1][u] = 0;
-  const ChunkOrder order(work.dh_scale + piece.first, piece.count, self.lane);
-  float scale = order.scale(0);
-  for (int c = 0; c < piece.count;) {
+  float2 scales;
+  do {
     Accumulator products;
     products.clear();
-    float next;
     int previous = -1;
     do {
-      next = ++c < piece.count ? order.scale(c) : 0.f;  // 0 is nobody's scale
       ring.wait_full(place);
+      scales = ring.note(place);
       products.add(Stage::a(self, place) + self.group * 64 * chunk, Stage::b(self, place));
       if (previous >= 0) {
         wgmma_wait<1>();
@@ -107,22 +106,21 @@ __device__ __forceinline__ void multiply(const BackwardPiece& piece, const Work&
       }
       previous = place.stage;
       place.next();
-    } while (next == scale);
+    } while (scales.y == scales.x);
     wgmma_wait<0>();
     release(previous);
 #pragma unroll
     for (int u = 0; u < 25; u++)
 #pragma unroll
       for (int half = 0; half < 2; half++)
-        sums.of[half][u] = fmaf(scale, products.value(u, half), sums.of[half][u]);
-    scale = next;
-  }
+        sums.of[half][u] = fmaf(scales.x, products.value(u, half), sums.of[half][u]);
+  } while (scales.y != 0);
 }
 
 // Through shared memory and out as one bulk store per group: stores straight from the registers
 // took longer than all the products.
-__device__ __forceinline__ void store(const BackwardPiece& piece, const Work& work,
-                                      const Self& self, const Sums& sums) {
+__device__ __forceinline__ void store(int slot, const Work& work, const Self& self,
+                                      const Sums& sums) {
   const int mine = self.group * group_partial;
   float* out = reinterpret_cast<float*>(self.memory + image_offset) + mine +
                self.t * partial_stride + (self.warp & 3) * 16 + self.r;
@@ -136,19 +134,16 @@ __device__ __forceinline__ void store(const BackwardPiece& piece, const Work& wo
   fence_async_shared();
   group_sync(self.group);
   if (self.leads_group())
-    bulk_store(work.w1_partials + static_cast<std::size_t>(piece.slot) * w1_partial + mine,
+    bulk_store(work.w1_partials + static_cast<std::size_t>(slot) * w1_partial + mine,
                self.base + image_offset + mine * sizeof(float), group_partial * sizeof(float));
 }
 
 __device__ __forceinline__ void consume(const Data& data, const Work& work, const Self& self,
                                         const Ring& ring, int begin, int end, Place& place) {
-  Dependence<false> forward;
   for (int p = begin; p < end; p++) {
-    const BackwardPiece piece = data.backward[p];
-    forward.wait(data, work, piece.agent);
     Sums sums;
-    multiply(piece, work, self, ring, place, sums);
-    store(piece, work, self, sums);
+    multiply(self, ring, place, sums);
+    store(data.backward[p].slot, work, self, sums);
   }
   if (self.leads_group()) bulk_stores_are_done();
 }

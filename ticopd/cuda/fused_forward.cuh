@@ -40,10 +40,8 @@ __device__ __forceinline__ void produce(const Data& data, const Work& work, cons
   }
 }
 
-// The other group's turn comes as soon as ours has seen its last stage: then the stages after it
-// are no more than one time around the ring away, which is all that a barrier's parity can tell.
 __device__ __forceinline__ void multiply(int chunks, const Self& self, const Ring& ring,
-                                         bool others_turn, Place& place, Accumulator& products) {
+                                         Place& place, Accumulator& products) {
   // A stage is free when the group that used it has done so in both blocks.
   const auto release = [&](int stage) {
     if (self.lane < cluster_blocks) barrier_arrive_at(ring.empty + 8 * stage, self.lane);
@@ -60,15 +58,13 @@ __device__ __forceinline__ void multiply(int chunks, const Self& self, const Rin
     previous = place.stage;
     place.next();
   } while (--chunks > 0);
-  if (others_turn) give_turn_to(1 - self.group);
   wgmma_wait<0>();
   release(previous);
 }
 
 // The sum of the group's four warps' dW2, in their order, through the memory of its image.
 __device__ __forceinline__ void flush(float* out, const Self& self, RunningW2& w2) {
-  if (self.leads_group()) bulk_stores_have_read();
-  group_sync(self.group);
+  group_sync(self.group);  // its image has left
   float* all = reinterpret_cast<float*>(self.memory + image_offset + self.group * b_bytes);
   float* own = all + (self.warp & 3) * w2_partial;
 #pragma unroll
@@ -138,7 +134,7 @@ __device__ __forceinline__ void consume(const Data& data, const Work& work, cons
     Accumulator products;
     products.clear();
     if (w > begin) wait_for_turn(self.group);
-    multiply(tile.chunks, self, ring, w + 1 < end, place, products);
+    multiply(tile.chunks, self, ring, place, products);
     if (new_agent) {
       copies16_are_done();
       group_sync(self.group);
@@ -146,6 +142,9 @@ __device__ __forceinline__ void consume(const Data& data, const Work& work, cons
     Hidden hidden;
     ByClass d;
     hidden_and_logits(products, parameters, self, hidden, d);
+    // Not before: tensor cores that have products of one group leave small ones of the other
+    // waiting.
+    if (w + 1 < end) give_turn_to(1 - self.group);
     float worst = deltas(labels, self, d);
     if (self.lane == 0) largest[self.warp & 3] = worst;
     if (self.leads_group()) bulk_stores_have_read();  // the image before has left shared memory
@@ -162,11 +161,11 @@ __device__ __forceinline__ void consume(const Data& data, const Work& work, cons
     if (self.leads_group())
       bulk_store(work.dh_digits + static_cast<std::size_t>(half) * b_bytes, image, b_bytes);
     if (tile.flush >= 0) {
-      flush(work.w2_partials + static_cast<std::size_t>(tile.flush + rank) * w2_partial, self, w2);
-      if (self.leads_group()) {  // what this group had to do for the agent
+      if (self.leads_group()) {  // all that backward needs of this group for the agent
         bulk_stores_are_done();
         add_release(work.done + agent, 1);
       }
+      flush(work.w2_partials + static_cast<std::size_t>(tile.flush + rank) * w2_partial, self, w2);
     }
     if (w + 1 < end) place.skip(data.forward[w + 1].chunks);
   }

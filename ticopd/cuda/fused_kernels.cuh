@@ -77,7 +77,7 @@ inline constexpr int prepare_threads = max_ranks / 4;
 inline constexpr int product_threads = 384;
 // Bytes of shared memory, up to the first multiple of 1024 and from there on.
 inline constexpr int shared_slack = 1024;
-inline constexpr int products_shared = 224'608;
+inline constexpr int products_shared = 224'656;
 // Blocks of an agent in prepare: one for layer 2, then one for every four hidden units.
 __host__ __device__ inline int blocks_per_agent(int hidden) {
   return 1 + (hidden + units_per_block - 1) / units_per_block;

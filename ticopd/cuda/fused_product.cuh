@@ -60,10 +60,13 @@ struct Place {
 inline constexpr int ring_releases = cluster_blocks > 2 ? 4 * cluster_blocks : 8;
 struct Ring {
   std::uint32_t full, empty;
-  static constexpr int bytes = 16 * stages;
+  float2* notes;  // what who fills a stage has to say of it
+  static constexpr int bytes = 24 * stages;
 
-  __device__ __forceinline__ explicit Ring(std::uint32_t address)
-      : full(address), empty(address + 8 * stages) {}
+  __device__ __forceinline__ Ring(const Self& self, int offset)
+      : full(self.base + offset),
+        empty(full + 8 * stages),
+        notes(reinterpret_cast<float2*>(self.memory + offset + 16 * stages)) {}
   __device__ __forceinline__ void init() const {  // by one thread
     for (int i = 0; i < stages; i++) {
       barrier_init(full + 8 * i, 1);
@@ -80,9 +83,15 @@ struct Ring {
     barrier_wait(empty + 8 * place.stage, place.phase ^ 1);
     barrier_expect(filled(place), awaited);
   }
+  __device__ __forceinline__ void begin_fill(const Place& place, int awaited, float2 note) const {
+    barrier_wait(empty + 8 * place.stage, place.phase ^ 1);
+    notes[place.stage] = note;
+    barrier_expect(filled(place), awaited);
+  }
   __device__ __forceinline__ void wait_full(const Place& place) const {
     barrier_wait(filled(place), place.phase);
   }
+  __device__ __forceinline__ float2 note(const Place& place) const { return notes[place.stage]; }
 };
 
 // The stages, from the start of shared memory on: so many rows of A, then all of B.

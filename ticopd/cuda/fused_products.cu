@@ -22,13 +22,14 @@ struct Range {
 __global__ void __launch_bounds__(product_threads, 1) __cluster_dims__(cluster_blocks, 1, 1)
     products(Data data, Work work) {
   const Self self;
-  const Ring ring(self.base + barriers_offset);
+  const Ring ring(self, barriers_offset);
   if (self.tid == 0) ring.init();
   const std::uint32_t rank = cluster_rank();
   const Range tiles(data.forward_begin, data.forward_lists, blockIdx.x / cluster_blocks);
   const Range pieces(data.backward_begin, data.backward_lists, blockIdx.x);
   cluster_sync();
   wait_for_kernel_before();  // nothing of it was read yet
+  let_next_kernel_begin();
   Place place;
   if (self.produces()) {
     give_registers();
