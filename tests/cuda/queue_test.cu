@@ -13,9 +13,9 @@ __global__ void append(std::uint32_t* list, std::uint32_t* length, std::uint32_t
 
 struct List {
   Buffer<std::uint32_t> list{4096}, length{1};
-  void add(Queue& queue, std::uint32_t by) {
-    queue.launch(append, Grid{.blocks = dim3(1), .threads = dim3(1)}, list.data(), length.data(),
-                 by, ThisRound{});
+  void add(Queue& queue, std::uint32_t by, bool small = false) {
+    const Grid grid{.blocks = dim3(1), .threads = dim3(1), .small = small};
+    queue.launch(append, grid, list.data(), length.data(), by, ThisRound{});
   }
   std::vector<std::uint32_t> read() {
     std::vector<std::uint32_t> all = list.download();
@@ -106,8 +106,8 @@ TEST(Queue, JoinsWhatRanAside) {
   EXPECT_EQ(beside.read().back(), 320u);
 }
 
-// What is aside begins where room was announced, once, and is joined as ever; many kernels begin at
-// once; where nobody waits for it, the hint is none.
+// What is aside begins where room was announced, once, and is joined as ever, small kernels and
+// others in their order; many kernels begin at once; where nobody waits for it, the hint is none.
 TEST(Queue, BeginsWhatIsAsideWhereThereIsRoom) {
   TICOPD_NEEDS_DEVICE();
   List aside, beside, after;
@@ -117,8 +117,8 @@ TEST(Queue, BeginsWhatIsAsideWhereThereIsRoom) {
     queue.begin_round(round);
     queue.room_aside();
     queue.begin_aside();
-    const std::uint32_t count = round < 150 ? 1 : 5;
-    for (std::uint32_t k = 0; k < count; ++k) aside.add(queue, 10 + k);
+    const std::uint32_t count = round < 100 ? 1 : round < 200 ? 2 : 5;
+    for (std::uint32_t k = 0; k < count; ++k) aside.add(queue, 10 + k, k == 0 && round > 50);
     for (std::uint32_t k = 0; k < count; ++k) of_aside.push_back(round + 10 + k);
     queue.end_aside();
     beside.add(queue, 20);

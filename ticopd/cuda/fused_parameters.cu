@@ -6,6 +6,12 @@ namespace {
 
 constexpr int warps = prepare_threads / 32;
 
+// From here on x is read.
+__device__ __forceinline__ void begin() {
+  wait_for_kernel_before();
+  let_next_kernel_begin();  // only then: see Queue::room_aside
+}
+
 // Rows `first` ... first + 3 of W1, with zeros for units that are not there. They lie in one piece,
 // at a multiple of 16 bytes since there are four of them.
 __device__ __forceinline__ void load_rows(const Data& data, const float* w1, int first,
@@ -40,12 +46,13 @@ __device__ void prepare_units(const Data& data, const Work& work, const float* x
   alignas(16) __shared__ float rows[units_per_block * max_features];
   __shared__ float largest[4][warps];
   const int tid = threadIdx.x, first = units_per_block * u;
+  const short4 pixels =
+      *reinterpret_cast<const short4*>(data.pixel_of + agent * max_ranks + 4 * tid);
+  begin();
   load_rows(data, x, first, rows);
   __syncthreads();
 
   const float* b1 = x + data.hidden * data.features;
-  const short4 pixels =
-      *reinterpret_cast<const short4*>(data.pixel_of + agent * max_ranks + 4 * tid);
   const int pixel[4] = {pixels.x, pixels.y, pixels.z, pixels.w};
   float v[4][4], m[4] = {0, 0, 0, 0};  // [rank][unit]
 #pragma unroll
@@ -170,6 +177,7 @@ __device__ void prepare_layer2(const Data& data, const Work& work, const float* 
   const int tid = threadIdx.x;
   const float* from = x + data.hidden * (data.features + 1);
   float m = 0;
+  begin();
   for (int i = tid; i < max_hidden * max_classes; i += prepare_threads) {
     const int c = i / max_hidden, j = i - c * max_hidden;
     const float w = c < data.classes && j < data.hidden ? from[c * data.hidden + j] : 0.f;
@@ -207,9 +215,8 @@ __device__ void prepare_layer2(const Data& data, const Work& work, const float* 
 
 }  // namespace
 
+// Tables are there from the beginning: they are read before.
 __global__ void __launch_bounds__(prepare_threads) prepare(Data data, Work work, Rows x) {
-  let_next_kernel_begin();
-  wait_for_kernel_before();
   const int blocks = blocks_per_agent(data.hidden);
   const int agent = blockIdx.x / blocks, part = blockIdx.x % blocks;
   if (part == 0)  // it takes longest

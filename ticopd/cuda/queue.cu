@@ -31,10 +31,10 @@ cudaStream_t stream_of_all() {
   const std::lock_guard lock(mutex);
   int device = 0;
   check(cudaGetDevice(&device), "make a stream");
-  const auto [found, is_new] = streams.try_emplace(device, nullptr);
-  if (is_new)
-    check(cudaStreamCreateWithFlags(&found->second, cudaStreamNonBlocking), "make a stream");
-  return found->second;
+  if (const auto found = streams.find(device); found != streams.end()) return found->second;
+  cudaStream_t made = nullptr;
+  check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "make a stream");
+  return streams[device] = made;
 }
 
 }  // namespace
@@ -55,10 +55,11 @@ Queue::~Queue() {
   for (cudaStream_t stream : {side_, capture_}) cudaStreamDestroy(stream);
 }
 
-void Queue::add(std::string key, Enqueue enqueue) {
+void Queue::add(std::string key, Enqueue enqueue, bool small) {
   any_aside_ = any_aside_ || aside_;
   pending_.back().items.push_back({aside_ ? Kind::aside : Kind::main,
-                                   (aside_ ? "a" : "m") + std::move(key), std::move(enqueue)});
+                                   (aside_ ? "a" : "m") + std::move(key), std::move(enqueue),
+                                   small});
 }
 
 void Queue::room_aside() {
@@ -208,6 +209,10 @@ void Queue::enqueue_round(cudaStream_t stream, const Recorded& round, const Roun
         items[i].enqueue({stream, number, std::exchange(early, true)});
         break;
       case Kind::room:
+        // Small ones take their place among the others: a stream of its own takes microseconds to
+        // begin, and by then there is no room.
+        for (; aside < aside_end && items[aside].small; ++aside)
+          items[aside].enqueue({stream, number, std::exchange(early, true)});
         begin_aside();
         break;
       case Kind::join:

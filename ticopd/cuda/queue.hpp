@@ -39,6 +39,9 @@ struct Grid {
   // The kernel may be launched while the one before it ends: it calls wait_for_kernel_before()
   // first of all.
   bool early = false;
+  // Few blocks, soon done, in nobody's way. Aside such a kernel may find itself behind others that
+  // it has nothing to do with: it calls wait_for_kernel_before() last of all.
+  bool small = false;
 };
 
 #ifdef __CUDACC__
@@ -66,7 +69,7 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
 
   // Two additions with equal keys must do the same.
-  void add(std::string key, Enqueue enqueue);
+  void add(std::string key, Enqueue enqueue, bool small = false);
 
   // Arguments are kept, and compared, as the bytes they consist of: no padding in them.
   template <class... P, class... A>
@@ -80,7 +83,8 @@ class Queue {
   }
   void end_aside() { aside_ = false; }
   // Here is a good place for what is aside to begin, if it has not: behind the kernels before this,
-  // and in the room that those after it leave. A hint, without any effect on what is computed.
+  // and in the room that those after it leave. A hint, without any effect on what is computed. The
+  // kernel before this lets the next one begin only after it has waited for those before it.
   void room_aside();
   void join();  // what comes next waits for it; no-op where nothing is aside
 
@@ -100,6 +104,7 @@ class Queue {
     Kind kind;
     std::string key;
     Enqueue enqueue;  // of main and aside
+    bool small = false;
   };
   struct Recorded {
     std::uint32_t round = 0;
@@ -161,19 +166,23 @@ void Queue::launch(void (*kernel)(P...), const Grid& grid, const A&... args) {
   }
   detail::append_bytes(key, grid.shared);
   (detail::append_bytes(key, args), ...);
-  add(std::move(key), [kernel, grid, args...](const Moment& moment) {
-    cudaLaunchAttribute early{};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = grid.blocks;
-    config.blockDim = grid.threads;
-    config.dynamicSmemBytes = grid.shared;
-    config.stream = moment.stream;
-    config.attrs = &early;
-    config.numAttrs = grid.early && moment.early ? 1 : 0;
-    check(cudaLaunchKernelEx(&config, kernel, P(detail::with_round(args, moment))...), "launch");
-  });
+  add(
+      std::move(key),
+      [kernel, grid, args...](const Moment& moment) {
+        cudaLaunchAttribute early{};
+        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config{};
+        config.gridDim = grid.blocks;
+        config.blockDim = grid.threads;
+        config.dynamicSmemBytes = grid.shared;
+        config.stream = moment.stream;
+        config.attrs = &early;
+        config.numAttrs = grid.early && moment.early ? 1 : 0;
+        check(cudaLaunchKernelEx(&config, kernel, P(detail::with_round(args, moment))...),
+              "launch");
+      },
+      grid.small);
 }
 
 }  // namespace ticopd::cuda

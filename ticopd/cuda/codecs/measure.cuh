@@ -150,6 +150,30 @@ __global__ void __launch_bounds__(block_threads)
   if (threadIdx.x == 0) settle(e, m, to.states[m], from.kept == nullptr, round.number());
 }
 
+// The same for rows of n coordinates in one bucket whose parts are there already, left by whoever
+// wrote the rows (Exchange::squares). One block for each message.
+template <class Q>
+__global__ void __launch_bounds__(block_threads)
+    measure_squares(Round round, Exchange e, Measure<Q> to, std::uint32_t n) {
+  constexpr std::uint32_t stage_size = 1024;
+  __shared__ double stage[stage_size];
+  let_next_kernel_begin();
+  const std::uint32_t m = blockIdx.x, blocks = (n + sum_block - 1) / sum_block;
+  const double* parts = e.squares + e.messages[m].row * e.squares_stride;
+  for (std::uint32_t i = threadIdx.x; i < min(blocks, stage_size); i += block_threads)
+    stage[i] = parts[i];
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    const double sum =
+        measure_parts<Squares>(blocks <= stage_size ? stage : parts, blocks, threadIdx.x % 16);
+    if (threadIdx.x == 0) {
+      if (!is_skipped(e, m)) give_gauge(to, m, 0, sum, n, round.number());
+      settle(e, m, to.states[m], true, round.number());
+    }
+  }
+  wait_for_kernel_before();  // not before: see Grid::small
+}
+
 // How many parts a row of `length` coordinates has at most.
 inline std::size_t most_parts(std::size_t length, std::size_t bucket) {
   return length / sum_block + (bucket == 0 ? 1 : length / bucket + 1) + 1;

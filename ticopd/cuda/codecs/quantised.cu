@@ -38,21 +38,18 @@ class Quantised final : public RowQuantiser {
 
   void record(Queue& queue, const Exchange& e, const Input& from, MessageState* states,
               const Tally& tally) override {
-    if constexpr (takes_squares)
-      if (e.squares != nullptr && from.kept == nullptr && bucket_ == 0 && !is_noisy(e))
-        return record_symbols<Sink::apply, true>(queue, e, from, states, tally);
-    record_measure<Q>(queue, e, from,
-                      {.how = how_,
-                       .states = states,
-                       .gauges = gauges_.data(),
-                       .parts = parts_.data(),
-                       .payload = payload_.data(),
-                       .gauges_stride = gauges_stride_,
-                       .parts_stride = parts_stride_,
-                       .payload_stride = payload_stride_,
-                       .bucket = bucket_,
-                       .tiles = 0},
-                      length_);
+    const Measure<Q> measure{.how = how_,
+                             .states = states,
+                             .gauges = gauges_.data(),
+                             .parts = parts_.data(),
+                             .payload = payload_.data(),
+                             .gauges_stride = gauges_stride_,
+                             .parts_stride = parts_stride_,
+                             .payload_stride = payload_stride_,
+                             .bucket = bucket_,
+                             .tiles = 0};
+    if (!record_squares(queue, e, from, measure))
+      record_measure<Q>(queue, e, from, measure, length_);
     if (from.kept != nullptr)
       record_symbols<Sink::keep>(queue, e, from, states, tally);
     else if (is_noisy(e))
@@ -78,7 +75,20 @@ class Quantised final : public RowQuantiser {
     return planes_ ? layout(length_).bytes : 4 * layout(length_).norms;
   }
 
-  template <Sink sink, bool squared = false>
+  // Instead of a sweep over the rows, where their squares are there.
+  bool record_squares(Queue& queue, const Exchange& e, const Input& from, const Measure<Q>& to) {
+    if constexpr (takes_squares)
+      if (e.squares != nullptr && from.kept == nullptr && bucket_ == 0) {
+        const Grid grid{
+            .blocks = e.count, .threads = block_threads, .early = true, .small = e.count <= 64};
+        queue.launch(measure_squares<Q>, grid, ThisRound{}, e, to,
+                     static_cast<std::uint32_t>(length_));
+        return true;
+      }
+    return false;
+  }
+
+  template <Sink sink>
   void record_symbols(Queue& queue, const Exchange& e, const Input& from, MessageState* states,
                       const Tally& tally) {
     const std::uint32_t tiles = tiles_of(length_, block_coordinates);
@@ -91,10 +101,10 @@ class Quantised final : public RowQuantiser {
                         .tiles = tiles};
     const Grid grid = grid_of(tiles, e);
     if (planes_)
-      queue.launch(write_planes<Q, sink, squared>, grid, ThisRound{}, e, from, to, payload_.data(),
+      queue.launch(write_planes<Q, sink>, grid, ThisRound{}, e, from, to, payload_.data(),
                    payload_stride_);
     else if constexpr (Q::has_levels)
-      queue.launch(count_symbols<Q, sink, squared>, grid, ThisRound{}, e, from, to, states,
+      queue.launch(count_symbols<Q, sink>, grid, ThisRound{}, e, from, to, states,
                    histograms_.data(), static_cast<std::uint32_t>(coding_), payload_.data(),
                    payload_stride_);
   }

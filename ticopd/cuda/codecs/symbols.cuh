@@ -31,6 +31,7 @@ struct FourSymbols {
   DeviceNoise name;
   std::uint32_t n, k, count;
   float v[4], h[4];
+  uint4 words;  // of noise: made while the coordinates are on their way
   Symbol symbols[4];
 
   __device__ FourSymbols(const Round& round, const Exchange& e, const Input& from, const Tile& tile)
@@ -40,6 +41,7 @@ struct FourSymbols {
         k(4 * (tile.index * block_threads + threadIdx.x)),
         count(count_of_four(k, n)) {
     InputRow(e, from, message, tile.message).load(k, count, v, h);
+    words = Q::has_noise ? name.block(k / 4) : uint4{};
   }
 
   __device__ void stay(const Exchange& e) const {
@@ -50,7 +52,6 @@ struct FourSymbols {
   template <bool zeros_have_signs>
   __device__ void move(const Exchange& e, const Input& from, const Symbols<Q>& to,
                        std::uint32_t m) {
-    const uint4 words = Q::has_noise ? name.block(k / 4) : uint4{};
     const std::uint32_t draws[4] = {words.x, words.y, words.z, words.w};
     // The bucket of the last coordinate is a bucket that there is.
     std::uint32_t b = to.bucket == 0 ? 0 : (count == 0 ? n - 1 : k) / to.bucket;
@@ -86,48 +87,9 @@ struct FourSymbols {
   }
 };
 
-// Where the squares of a row were left by whoever wrote it (Exchange::squares), every block of the
-// second sweep makes the gauge of the row's one bucket by itself: that takes a microsecond, a first
-// sweep four. The first block of a message also does what the first sweep would have done.
-template <class Q>
-struct OwnGauge {
-  typename Q::Gauge gauge;
-  std::uint32_t verdict;
-};
-
-template <class Q>
-__device__ void make_gauge(const Round& round, const Exchange& e, const Tile& tile, std::uint32_t n,
-                           Symbols<Q>& to, OwnGauge<Q>& own, std::uint8_t* payload) {
-  constexpr std::uint32_t stage_size = 1024;
-  __shared__ double stage[stage_size];
-  const std::uint32_t m = tile.message, blocks = (n + sum_block - 1) / sum_block;
-  const double* parts = e.squares + e.messages[m].row * e.squares_stride;
-  for (std::uint32_t i = threadIdx.x; i < min(blocks, stage_size); i += block_threads)
-    stage[i] = parts[i];
-  __syncthreads();
-  if (threadIdx.x < 32) {
-    const double sum =
-        measure_parts<Squares>(blocks <= stage_size ? stage : parts, blocks, threadIdx.x % 16);
-    if (threadIdx.x == 0) {
-      const double measured = to.how.measure(sum, n);
-      const bool bad = !(measured <= to.how.limit());  // a NaN as well
-      own.verdict = is_skipped(e, m) ? stays : bad ? refused : travels;
-      if (!bad) own.gauge = to.how.gauge(measured, n, round.number());
-      if (tile.index == 0 && own.verdict == refused)
-        report(e.trouble, e.messages[m], round.number());
-      if (tile.index == 0 && own.verdict == stays) count_message(e, m, 0, 0.0);
-      if (tile.index == 0 && own.verdict == travels)
-        *reinterpret_cast<float*>(payload) = own.gauge.norm;
-    }
-  }
-  __syncthreads();
-  to.gauges = &own.gauge;
-  to.gauges_stride = 0;
-}
-
 // Bytes of a fixed length: planes of levels and of signs behind the norms, which are there already.
-template <class Q, Sink sink, bool squared = false>
-__global__ void __launch_bounds__(block_threads, squared ? 6 : 1)
+template <class Q, Sink sink>
+__global__ void __launch_bounds__(block_threads, sink == Sink::apply ? 6 : 1)
     write_planes(Round round, Exchange e, Input from, Symbols<Q> to, std::uint8_t* payload,
                  std::uint64_t payload_stride) {
   let_next_kernel_begin();
@@ -135,14 +97,7 @@ __global__ void __launch_bounds__(block_threads, squared ? 6 : 1)
   const Tile tile(to.tiles);
   const std::uint32_t m = tile.message;
   FourSymbols<Q, sink> four(round, e, from, tile);
-  std::uint32_t verdict;
-  if constexpr (squared) {
-    __shared__ OwnGauge<Q> own;
-    make_gauge(round, e, tile, four.n, to, own, payload + m * payload_stride);
-    verdict = own.verdict;
-  } else {
-    verdict = to.states[m].verdict;
-  }
+  const std::uint32_t verdict = to.states[m].verdict;
   if (verdict == stays) four.stay(e);
   if (verdict != travels) return;
   const PlaneLayout layout(four.n, to.bucket, to.how.bits, Q::has_norms, Q::has_signs);
@@ -210,7 +165,7 @@ __device__ void count_coded(const Exchange& e, const Symbols<Q>& to, std::uint32
 }
 
 // Codes whose length follows from a histogram of tokens: no bytes are made.
-template <class Q, Sink sink, bool squared = false>
+template <class Q, Sink sink>
 __global__ void __launch_bounds__(block_threads)
     count_symbols(Round round, Exchange e, Input from, Symbols<Q> to, MessageState* states,
                   std::uint32_t* histograms, std::uint32_t coding, std::uint8_t* payload,
@@ -222,14 +177,7 @@ __global__ void __launch_bounds__(block_threads)
   const Tile tile(to.tiles);
   const std::uint32_t m = tile.message;
   FourSymbols<Q, sink> four(round, e, from, tile);
-  std::uint32_t verdict;
-  if constexpr (squared) {
-    __shared__ OwnGauge<Q> own;
-    make_gauge(round, e, tile, four.n, to, own, payload + m * payload_stride);
-    verdict = own.verdict;
-  } else {
-    verdict = states[m].verdict;
-  }
+  const std::uint32_t verdict = states[m].verdict;
   if (verdict == stays) four.stay(e);
   if (verdict != travels) return;
   __syncthreads();
