@@ -46,21 +46,26 @@ def main():
         f"the iteration by the host's clock {us(PAPER, 'round_host'):.1f}")
 
     def against(what, bar, peer_us, mine, how):
-        row(f"against {what}", f"{bar} x" if bar else "", f"{peer_us / mine:.1f} x",
+        row(what, f"{bar} x" if bar else "", f"{peer_us / mine:.1f} x",
             peer_us / mine >= bar if bar else None, f"{peer_us:.0f} us over {mine:.1f}; {how}")
 
-    tf32, two = peer["batched_tf32"], peer["batched_two_hidden_tf32"]
-    against("PyTorch hand-batched, CUDA graph, TF32, written plainly", 8, tf32["plainly_us"], paper,
-            "its gradient alone, ours the whole iteration")
-    against("the fastest arrangement of it that we found", None, tf32["us"], paper,
+    tf32, whole, two = (peer[name] for name in ("batched_tf32", "iteration_tf32", "batched_two_hidden_tf32"))
+    against("against the same iteration in PyTorch, hand-batched, CUDA graph, TF32, written plainly", 8,
+            whole["plainly_us"], paper, "exchange and update included, messages not packed")
+    against("its gradient against ours", None, tf32["plainly_us"], us(PAPER, "gradient"), "written plainly")
+    against("its gradient against our whole iteration", None, tf32["plainly_us"], paper, "written plainly")
+    against("against the same iteration with the fastest arrangement of its gradient that we found", None,
+            whole["us"], paper, whole["arrangement"])
+    against("that gradient against our whole iteration", None, tf32["us"], paper,
             f"{tf32['arrangement']}; relative error {tf32['relative_error']:.0e}")
-    against("PyTorch hand-batched, CUDA graph, fp32, fastest arrangement", None, peer["batched_fp32"]["us"], paper,
+    against("the fastest gradient in fp32 against our whole iteration", None, peer["batched_fp32"]["us"], paper,
             peer["batched_fp32"]["arrangement"])
-    against("PyTorch eager autograd over ten modules", 70, peer["eager_tf32"]["us"], paper, "TF32 allowed")
+    against("PyTorch eager autograd over ten modules against our whole iteration", 70, peer["eager_tf32"]["us"], paper,
+            "its gradient; TF32 allowed")
     general = us("two hidden layers 200-100", "gradient")
-    against("PyTorch TF32 with CUDA graphs written plainly, two hidden layers 200-100, gradients", 1.5,
+    against("two hidden layers 200-100: PyTorch's gradient, TF32, CUDA graph, written plainly, against ours", 1.5,
             two["plainly_us"], general, "the general digit path")
-    against("the fastest arrangement of that", None, two["us"], general, two["arrangement"])
+    against("the fastest arrangement of that against ours", None, two["us"], general, two["arrangement"])
     rest = us(PAPER) - us(PAPER, "gradient")
     row("encode + decode + update of an iteration, n = 10", "<= 12 us", f"{rest:.1f} us", rest <= 12,
         "the iteration less its gradient; alone the update takes "

@@ -5,10 +5,11 @@
     python3 bench/cuda/peers.py --check                 the same arithmetic, small, on the CPU
 
 FOLDER holds MNIST's training set as idx files, packed (.gz) or not; without it the images are random
-bytes, as many of each label as MNIST has. Three peers: autograd over ten modules; the passes written
-out and batched over the agents (batched.py); and those with two hidden layers. The written-out ones
-are replayed as a CUDA graph: as the formulas have them (plainly_us), and in every arrangement that
-could suit cuBLAS, of which the fastest is `us`. --compile adds torch.compile with autotuned kernels, which takes minutes to get ready.
+bytes, as many of each label as MNIST has. Four peers: autograd over ten modules; the passes written
+out and batched over the agents (batched.py); those with two hidden layers; and a whole iteration of
+TiCoPD around them (iteration.py). The written-out ones are replayed as a CUDA graph: as the formulas
+have them (plainly_us), and in every arrangement that could suit cuBLAS, of which the fastest is `us`.
+--compile adds torch.compile with autotuned kernels, which takes minutes to get ready.
 """
 import argparse
 import gzip
@@ -20,6 +21,7 @@ import numpy
 import torch
 
 from batched import Batched, Compiled
+from iteration import ALPHA, BETA, LEVELS, THETA, Iteration
 
 AGENTS, PIXELS, CLASSES = 10, 784, 10
 COUNTS = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]  # of each digit in MNIST
@@ -95,18 +97,22 @@ def arrangements(models, shards, compiler):
         yield "torch.compile", lambda: [Compiled(models, shards, compiler)]
 
 
-def captured(groups):
-    """One step of every group as one CUDA graph, side by side where there are several."""
-    main, others = torch.cuda.Stream(), [torch.cuda.Stream() for _ in groups[1:]]
+def captured(parts, before=None, after=None):
+    """Calls as one CUDA graph: `parts` side by side, and what comes before and after all of them."""
+    main, others = torch.cuda.Stream(), [torch.cuda.Stream() for _ in parts[1:]]
 
     def all_steps():  # on `main`
+        if before:
+            before()
         for stream in others:
             stream.wait_stream(main)
-        groups[0].step()
-        for stream, group in zip(others, groups[1:]):
+        parts[0]()
+        for stream, part in zip(others, parts[1:]):
             with torch.cuda.stream(stream):
-                group.step()
+                part()
             main.wait_stream(stream)
+        if after:
+            after()
 
     torch.cuda.synchronize()
     with torch.cuda.stream(main):  # before the capture cuBLAS takes its workspaces, Triton compiles
@@ -143,13 +149,56 @@ def batched(models, shards, precision, compiler):
         torch.backends.cuda.preferred_blas_library(blas)
         for name, make in arrangements(models, shards, compiler):
             groups = make()
-            graph = captured(groups)
+            graph = captured([group.step for group in groups])
             tried[f"{name} ({blas})"] = {"us": median_us(graph.replay, inner=10),
                                          "relative_error": worst_error(groups, reference)}
             del graph, groups
     best = min(tried, key=lambda name: tried[name]["us"])
     plainly = min(found["us"] for name, found in tried.items() if name.startswith(PLAINLY))
     return {**tried[best], "arrangement": best, "plainly_us": plainly, "tried": tried}
+
+
+def whole(models, shards, precision, arrangement):
+    """A whole iteration, with its gradient written plainly and in the arrangement given."""
+    torch.set_float32_matmul_precision(MATMUL[precision])
+    found = {}
+    for blas in ("cublas", "cublaslt"):
+        torch.backends.cuda.preferred_blas_library(blas)
+        for name, make in arrangements(models, shards, None):
+            if name != PLAINLY and f"{name} ({blas})" != arrangement:
+                continue
+            all_of_it = Iteration(make())
+            graph = captured(all_of_it.parts(), before=all_of_it.exchange, after=all_of_it.update)
+            found[f"{name} ({blas})"] = median_us(graph.replay, inner=10)
+            del graph, all_of_it
+    return {"us": found[arrangement], "arrangement": arrangement, "tried": found,
+            "plainly_us": min(us for name, us in found.items() if name.startswith(PLAINLY))}
+
+
+def check_iteration(make, reference):
+    """What the step did with x is the gradient, and the surrogate is a level's width from x at most."""
+    it = Iteration(make())
+    x = it.x.clone()
+    it.exchange()
+    moved, width = it.surrogate * it.tau, x.norm(dim=1, keepdim=True) / LEVELS
+    assert bool(((moved - x).abs() <= 1.001 * width).all())
+    for part in it.parts():
+        part()
+    it.update()
+    h = it.surrogate
+    mixed = 2 * h - h.roll(1, 0) - h.roll(-1, 0)
+    taken = (BETA * x + (1 - BETA) * h - it.x) / ALPHA - THETA * mixed
+    agent, error = 0, 0.0
+    for group in it.groups:
+        first, n = 0, len(group.weights[0])
+        group.gradients = []
+        for w in group.weights:
+            group.gradients.append(taken[agent:agent + n, first:first + w[0].numel()].view(w.shape))
+            first += w[0].numel()
+        for row, right in zip(group.rows(), reference[agent:agent + n]):
+            error = max(error, float((row - right).norm() / right.norm()))
+        agent += n
+    return error
 
 
 def check():
@@ -165,6 +214,9 @@ def check():
             error = worst_error(groups, reference)
             print(f"{hidden} {name}: relative error {error:.1e}")
             assert error < 1e-6
+            error = check_iteration(make, reference)
+            print(f"{hidden} {name}, a whole iteration: {error:.1e}")
+            assert error < 1e-4  # a difference of models, in floats
 
 
 def main():
@@ -187,6 +239,7 @@ def main():
         torch.set_float32_matmul_precision(word)
         result[f"eager_{precision}"] = {"us": median_us(lambda: eager(one, shards), inner=3)}
         result[f"batched_{precision}"] = batched(one, shards, precision, compiler)
+    result["iteration_tf32"] = whole(one, shards, "tf32", result["batched_tf32"]["arrangement"])
     result["batched_two_hidden_tf32"] = batched(two, shards, "tf32", compiler)
     print(json.dumps(result, indent=1))
 
