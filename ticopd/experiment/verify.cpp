@@ -1,9 +1,10 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
+#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/experiment.hpp"
 #include "ticopd/experiment/folder.hpp"
@@ -78,28 +79,11 @@ std::string difference_here(const json& before, const std::vector<Stretch>& stre
   return "";
 }
 
-// The state on its way from one device to the next.
-class Handover {
- public:
-  Handover()
-      : file_(fs::temp_directory_path() /
-              fmt::format("ticopd_verify_{}.safetensors", static_cast<long>(getpid()))) {}
-  ~Handover() {
-    std::error_code gone;
-    fs::remove(file_, gone);
-  }
-  Handover(const Handover&) = delete;
-  Handover& operator=(const Handover&) = delete;
-  const fs::path& file() const { return file_; }
-
- private:
-  fs::path file_;
-};
-
 template <class T>
 std::string digest_again(const Config& config, RunOptions options,
                          const std::vector<Stretch>& stretches) {
-  const Handover handover;
+  std::optional<ScratchFolder> handover;  // for the state on its way from one device to the next
+  if (stretches.size() > 1) handover.emplace(fs::temp_directory_path());
   std::string digest;
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     options.prepare.device = stretches[i].device == "cpu" ? Device::cpu : Device::cuda;
@@ -113,8 +97,8 @@ std::string digest_again(const Config& config, RunOptions options,
       stop =
           (options.stop && options.stop->load()) || (!last && round == stretches[i + 1].from_round);
     };
-    if (stretches.size() > 1) {
-      p.setup.checkpoint = handover.file();
+    if (handover) {
+      p.setup.checkpoint = handover->path() / "state.safetensors";
       p.setup.checkpoint_every = 0;
       p.setup.checkpoint_every_s = 0;
     }
