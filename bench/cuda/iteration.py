@@ -55,5 +55,5 @@ class Iteration:
             view[:, :, :g.shape[2]] = g
 
     def parts(self):
-        """Calls that may run side by side, and what comes after all of them."""
+        """The gradients: calls that may run side by side, between exchange and update."""
         return [lambda g=g, v=v: self.take_gradient(g, v) for g, v in zip(self.groups, self.places)]
