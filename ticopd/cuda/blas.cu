@@ -1,8 +1,10 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -101,6 +103,20 @@ const void* scalar(const Scalars& value, ProductShape::Kind kind) {
   return kind == ProductShape::Kind::int8 ? static_cast<const void*>(&value.whole) : &value.real;
 }
 
+// Without trials of cuBLASLt's kernels a run begins sooner, and under compute-sanitizer, which is
+// slow with them, minutes sooner.
+bool only_own_products() {
+  static const bool chosen = [] {
+    const char* wanted = std::getenv("TICOPD_CUDA_PRODUCTS");
+    const std::string_view word = wanted == nullptr || *wanted == '\0' ? "auto" : wanted;
+    constexpr std::array<std::string_view, 2> words{"auto", "own"};
+    if (word != words[0] && word != words[1])
+      throw ConfigError(not_allowed("TICOPD_CUDA_PRODUCTS", word, words));
+    return word == words[1];
+  }();
+  return chosen;
+}
+
 class Stream {
  public:
   Stream() { cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream"); }
@@ -173,7 +189,11 @@ void Product::enqueue(cudaStream_t stream, const Algorithm& algorithm, const voi
   if (!runs(stream, algorithm, a, b, c)) unavailable("refuses a product");
 }
 
-void Product::choose(const void* a, const void* b, void* c) {
+std::vector<Product::Algorithm> Product::candidates() const {
+  std::vector<Algorithm> algorithms;
+  if (general::int8_fits(shape_)) algorithms.emplace_back();
+  if (!algorithms.empty() && only_own_products()) return algorithms;
+
   const Functions& lt = functions();
   cublasLtMatmulPreference_t preference = nullptr;
   check(lt.preference_create(&preference), "choose an algorithm");
@@ -192,16 +212,17 @@ void Product::choose(const void* a, const void* b, void* c) {
                    whole ? static_cast<int>(found.size()) : 1, found.data(), &count);
   lt.preference_destroy(preference);
   check(status, "multiply matrices of this shape");
-  std::vector<Algorithm> algorithms;
   for (int i = 0; i < count; ++i) algorithms.push_back(found[static_cast<std::size_t>(i)].algo);
-  if (general::int8_fits(shape_)) algorithms.emplace_back();
   if (algorithms.empty()) unavailable("has no algorithm for matrices of this shape");
+  return algorithms;
+}
 
+void Product::choose(const void* a, const void* b, void* c) {
   const Stream stream;
   const Event begin, end;
   cuda::check(cudaDeviceSynchronize(), "wait");  // what is enqueued may still use the operands
   float best = std::numeric_limits<float>::infinity();
-  for (const Algorithm& algorithm : algorithms) {
+  for (const Algorithm& algorithm : candidates()) {
     if (!runs(stream, algorithm, a, b, c)) continue;  // and its kernel is loaded, before captures
     cuda::check(cudaEventRecord(begin, stream), "time a product");
     for (int trial = 0; trial < 3; ++trial) enqueue(stream, algorithm, a, b, c);

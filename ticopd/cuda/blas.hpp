@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "ticopd/cuda/memory.hpp"
 #include "ticopd/cuda/queue.hpp"
@@ -45,8 +46,8 @@ struct ProductShape {
 
 // A product whose algorithm is chosen, once, when it is made. In integers sums are exact whatever
 // the order, so there the quickest of some, and of a kernel of our own (general_int8.hpp), is found
-// by trying; in floats the choice would change bits from run to run, so there the library's own
-// first choice is taken.
+// by trying (or ours is taken untried: TICOPD_CUDA_PRODUCTS=own); in floats the choice would change
+// bits from run to run, so there the library's own first choice is taken.
 class Product {
  public:
   // The operands are for the trials: c is overwritten. Waits for the device.
@@ -64,6 +65,7 @@ class Product {
                void* c) const;
   bool runs(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
             void* c) const;
+  std::vector<Algorithm> candidates() const;  // at least one
   void choose(const void* a, const void* b, void* c);
 
   Blas& blas_;
