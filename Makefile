@@ -6,7 +6,7 @@ WERROR ?= $(if $(CI),ON,OFF)
 CMAKE_FLAGS = -DTICOPD_WERROR=$(WERROR)
 .DEFAULT_GOAL := help
 
-.PHONY: help build demo figure test test-all asan tsan fuzz bench format clean
+.PHONY: help build demo figure test test-all asan tsan fuzz sanitize-cuda bench format clean
 help:
 	@echo 'make demo       build, fetch MNIST, see ten agents train (a few minutes)'
 	@echo 'make test       build and run the tests'
@@ -52,6 +52,13 @@ fuzz:
 	@cmake --preset fuzz $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset fuzz --parallel $(JOBS)
 	@fuzz/run build/fuzz $(FUZZ_SECONDS)
+
+# On a machine with a GPU and compute-sanitizer (of the CUDA toolkit): more than half an hour.
+sanitize-cuda:
+	@cmake --preset cuda $(CMAKE_FLAGS) > /dev/null
+	@cmake --build --preset cuda --parallel $(JOBS) --target test_cuda
+	@for tool in memcheck racecheck; do \
+	  python3 tests/cuda/sanitize.py build/cuda/tests/test_cuda --tool $$tool || exit; done
 
 bench:
 	@tools/install_packages build bench

@@ -45,7 +45,7 @@ TEST(Agreement, ManyRoundsAtOnceAreTheRoundsOneByOne) {
   TICOPD_NEEDS_DEVICE();
   for (const char* coding : {"codec.coding=\"fixed\"", "codec.coding=\"entropy\""}) {
     const Curve one = curve({coding, "log.every=1"}, Device::cuda);
-    const Curve many = curve({coding, "log.every=200"}, Device::cuda);
+    const Curve many = curve({coding, "log.every=" + curve_rounds()}, Device::cuda);
     ASSERT_EQ(one.solution.x.size(), many.solution.x.size());
     EXPECT_TRUE(std::equal(one.solution.x.data(), one.solution.x.data() + one.solution.x.size(),
                            many.solution.x.data()));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/device.hpp"
 #include "ticopd/experiment/prepare.hpp"
 
 // Whole experiments, as the program does them, on a device or on the CPU.
@@ -15,9 +16,14 @@ struct Curve {
   Solution<float> solution;
 };
 
+inline std::string curve_rounds() {
+  return briefly() ? "20" : "200";
+}
+
 inline Curve curve(const std::vector<std::string>& set, Device device) {
-  std::vector<std::string> all{"problem.data=\"digits\"", "problem.samples=3000", "iterations=200",
-                               "log.every=10"};
+  std::vector<std::string> all{"problem.data=\"digits\"",
+                               briefly() ? "problem.samples=300" : "problem.samples=3000",
+                               "iterations=" + curve_rounds(), "log.every=10"};
   all.insert(all.end(), set.begin(), set.end());
   const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", all);
   Prepared<float> p = prepare<float>(config, {.threads = 2, .offline = true, .device = device});

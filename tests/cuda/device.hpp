@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "ticopd/cuda/cuda.hpp"
 #include "ticopd/error.hpp"
 
@@ -15,6 +17,12 @@ inline std::string why_no_device() {
   } catch (const UnavailableError& e) {
     return e.what();
   }
+}
+
+// Under a tool that makes the device a thousand times slower (sanitize.py sets this): long tests
+// then go through the same kernels fewer times.
+inline bool briefly() {
+  return std::getenv("TICOPD_TEST_BRIEFLY") != nullptr;
 }
 
 }  // namespace ticopd

@@ -23,7 +23,7 @@ TEST_P(TwoDevices, AreNamedAndVerified) {
       fs::temp_directory_path() / ("ticopd_devices_" + std::to_string(::getpid()));
   fs::remove_all(folder);
   const std::vector<std::string> set{"problem.data=\"digits\"", "problem.samples=300",
-                                     "iterations=40", "log.every=10"};
+                                     briefly() ? "iterations=20" : "iterations=40", "log.every=10"};
   const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", set);
   std::atomic<bool> stop{false};
   RunOptions options{.prepare = {.offline = true, .device = first}, .out = folder, .stop = &stop};

@@ -26,7 +26,7 @@ TEST_P(CudaNetworkRuns, AreTheRunsOfTheCpuBitByBit) {
     ticopd::Setup<float> setup{.graph = graph_for(name, erdos_renyi(10, 0.3, 7)),
                                .objective = f,
                                .codec = make_codec<float>(codec),
-                               .iterations = 40,
+                               .iterations = briefly() ? 10u : 40u,
                                .log = {.every = 10}};
     expect_same_run(name, setup, codec);
     if (codec.kind != "qsgd" && codec.kind != "identity") continue;
@@ -52,7 +52,7 @@ TEST_P(CudaNetworkRuns, GoOnOnTheCpuAndBack) {
       .objective = std::make_shared<LeastSquares<float>>(ProblemSize{6, 77, 12}),
       .codec = make_codec<float>(codec),
       .batch = 4,
-      .iterations = 40,
+      .iterations = briefly() ? 20u : 40u,
       .log = {.every = 5}};
   const auto cpu = algorithm<float>(name, setup.graph);
   const auto gpu = device_algorithm(name, setup.graph);
