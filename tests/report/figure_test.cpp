@@ -153,6 +153,23 @@ TEST_F(FigureTest, DrawsRunsThatLeaveTheNumbers) {
   for (const Series& run : runs) EXPECT_NO_THROW(svg({run})) << run.label;
 }
 
+// By its status, or because its loss once was a hundred times the first: it must not push what the
+// others reached below the axis.
+TEST_F(FigureTest, LeavesRunsThatBlewUpOutOfTheAxis) {
+  const Series good = read_series(made_up("a", "good", {{"0", "2", ""}, {"9", "1e-8", ""}}));
+  const auto high = [&](const std::string& folder, const char* loss, const char* status) {
+    const Series other = read_series(made_up(
+        folder, folder, {{"0", "2", ""}, {"4", loss, ""}, {"9", "2", ""}}, "dgd", 8, status));
+    const std::vector<Series> both{good, other};
+    const Axis axis = y_axis(both, "loss_max");
+    EXPECT_EQ(axis.low, 1e-8) << folder;
+    return axis.high;
+  };
+  EXPECT_EQ(high("b", "1e9", "finished"), 20);
+  EXPECT_EQ(high("c", "100", "diverged"), 20);
+  EXPECT_EQ(high("d", "100", "finished"), 100);  // not good, but it came back
+}
+
 TEST_F(FigureTest, IsMissedWithAWordWhereGnuplotIsNot) {
   const Instead none("no-such-gnuplot");
   EXPECT_FALSE(Gnuplot::available());

@@ -49,9 +49,11 @@ Axis x_axis(std::span<const Series> runs, std::string_view name) {
 Axis y_axis(std::span<const Series> runs, std::string_view metric) {
   const bool log = !higher_is_better(metric);
   Axis calm, wild;
-  for (const Series& run : runs)
+  for (const Series& run : runs) {
+    const bool wild_run = run.blew_up();
     for (const auto& v : run.column(metric))
-      if (drawable(v, log)) (run.status() == "diverged" ? wild : calm).hold(*v);
+      if (drawable(v, log)) (wild_run ? wild : calm).hold(*v);
+  }
   Axis axis = calm.empty() ? wild : calm;
   axis.log = log;
   if (!calm.empty() && !wild.empty() && log)

@@ -30,7 +30,7 @@ bool drawable(const std::optional<double>& v, bool log);
 // From the first round on where it is logarithmic, because a logarithm has no zero.
 Axis x_axis(std::span<const Series> runs, std::string_view column);
 
-// Diverged runs leave through the top edge: they would press all others flat.
+// Runs that blew up leave through the top edge: they would press all others flat.
 Axis y_axis(std::span<const Series> runs, std::string_view metric);
 
 // A little room before the first and behind the last value.

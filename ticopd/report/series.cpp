@@ -154,6 +154,13 @@ std::string Series::status() const {
   return word("/status");
 }
 
+bool Series::blew_up() const {
+  const Column& loss = column("loss_max");
+  return status() == "diverged" || std::ranges::any_of(loss, [&](const std::optional<double>& v) {
+           return v && loss.front() && *v > 100 * *loss.front();
+         });
+}
+
 std::string Series::algorithm() const {
   return word("/config/algorithm/name");
 }

@@ -28,7 +28,9 @@ struct Series {
   const nlohmann::json& field(const char* pointer) const;
   std::string word(const char* pointer) const;
 
-  std::string status() const;     // finished, interrupted, diverged
+  std::string status() const;  // finished, interrupted, diverged
+  // Diverged by its status, or a run that went on though its loss was a hundred times the first.
+  bool blew_up() const;
   std::string algorithm() const;  // "ticopd"
   std::string codec() const;      // "qsgd, 8 bits"; "uncompressed"
   std::size_t dimension() const;

@@ -92,19 +92,19 @@ export function xExtent(curves: Point[][], log: boolean): Range {
 }
 
 /**
- * The extent of y over the visible curves inside an x window. A diverged run may rise by many
+ * The extent of y over the visible curves inside an x window. A run that blew up may rise by many
  * powers of ten and would press the others flat: it may stretch the frame by a factor of three (log)
  * or by half of the height (linear) and leaves it there.
  */
 export function yExtent(
-  curves: Point[][], visible: boolean[], diverged: boolean[], window: Range, log: boolean,
+  curves: Point[][], visible: boolean[], blewUp: boolean[], window: Range, log: boolean,
 ): Range {
   const steady: number[] = [];
   const wild: number[] = [];
   curves.forEach((points, run) => {
     if (!visible[run]) return;
     for (const { x, y } of points) {
-      if (x >= window[0] && x <= window[1]) (diverged[run] ? wild : steady).push(y);
+      if (x >= window[0] && x <= window[1]) (blewUp[run] ? wild : steady).push(y);
     }
   });
   if (steady.length === 0) return widen(extent(wild), log, 0.05);

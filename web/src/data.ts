@@ -163,6 +163,13 @@ export function finalCell(run: Run, column: string): Cell {
   return cells?.[cells.length - 1] ?? null;
 }
 
+/** Diverged by its status, or a run that went on though its loss was a hundred times the first. */
+export function blewUp(run: Run): boolean {
+  const loss = run.metrics.get('loss_max') ?? [];
+  const first = loss[0] ?? null;
+  return run.status === 'diverged' || (first !== null && loss.some((v) => v !== null && v > 100 * first));
+}
+
 export function hasValues(run: Run, column: string): boolean {
   return (run.metrics.get(column) ?? []).some((c) => c !== null && Number.isFinite(c));
 }

@@ -4,6 +4,7 @@
 import uPlot from 'uplot';
 import { curveOf, nearestPoint, shownPoints, xExtent, yExtent } from './curves';
 import type { Point, Range } from './curves';
+import { blewUp } from './data';
 import type { Run } from './data';
 import type { Reading } from './readout';
 import { colorOf, dashOf, drawMarker } from './marks';
@@ -24,7 +25,7 @@ const font = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 export class Plot {
   readonly points: Point[][];
   private readonly chart: uPlot;
-  private readonly diverged: boolean[];
+  private readonly blewUp: boolean[];
   private readonly positions = new Map<number, number>();
   private zoom: { x: Range; y: Range | null } | null = null;
   /** Set by the keyboard: the exact x of the cursor, which a pixel cannot say. */
@@ -37,7 +38,7 @@ export class Plot {
     const curves = runs.map((run) =>
       curveOf(run, view.xColumn, view.yColumn, view.logX, view.logY));
     this.points = curves.map(shownPoints);
-    this.diverged = runs.map((run) => run.status === 'diverged');
+    this.blewUp = runs.map(blewUp);
     // Runs log at x values of their own: join lines them up on one x column and keeps real gaps
     // (null) apart from places where a run merely has no point.
     const data = uPlot.join(curves.map((c) => [c.x, c.y] as uPlot.AlignedData));
@@ -109,7 +110,7 @@ export class Plot {
 
   private yRange(): Range {
     return this.zoom?.y ??
-      yExtent(this.points, this.visible, this.diverged, this.xRange(), this.view.logY);
+      yExtent(this.points, this.visible, this.blewUp, this.xRange(), this.view.logY);
   }
 
   private applyRanges(): void {

@@ -9,7 +9,7 @@ const vite = await createServer({ appType: 'custom', logLevel: 'error', optimize
   server: { middlewareMode: true, hmr: false, ws: false, watch: null } });
 after(() => vite.close());
 const load = (name) => vite.ssrLoadModule(`/src/${name}.ts`);
-const { parseReport, NoReport, finalCell } = await load('data');
+const { blewUp, parseReport, NoReport, finalCell } = await load('data');
 const { curveOf, nearestPoint, shownPoints, stepAlong, xExtent, yExtent } = await load('curves');
 const { linearTicks, logTicks, tickLabels } = await load('ticks');
 const { short, dateWords } = await load('words');
@@ -71,6 +71,14 @@ test('a diverged run does not press the others flat', () => {
   const alone = yExtent([steady, wild], [false, true], [false, true], [0, 9], true);
   assert.ok(alone[1] > 1e30);
   assert.deepEqual(xExtent([[], []], true), [1, 10]);
+});
+
+test('a run blew up by its status or by its loss', () => {
+  const run = (status, ...loss) => blewUp({ status, metrics: new Map([['loss_max', loss]]) });
+  assert.ok(run('diverged', 2, 1));
+  assert.ok(run('finished', 2, 1e6, 2));
+  assert.ok(!run('finished', 2, 40, 1));
+  assert.ok(!run('finished', null, 1e6));
 });
 
 test('ticks are round, inside the range and never fewer than two', () => {
