@@ -20,29 +20,17 @@ __global__ void __launch_bounds__(threads, 3) multiply_layer(LayerArgs args) {
   const std::uint32_t s0 = blockIdx.x * lanes;
   const float* row_of_x = args.x.row(args.owners(slot));
   const float* w = row_of_x + args.weights;
-  const auto base = [&](std::uint32_t s, std::uint32_t units) -> std::size_t {
-    const std::uint32_t c = s / args.chunk;
-    return (static_cast<std::size_t>(slot) * args.chunks + c) * units * args.chunk +
-           (s - c * args.chunk);
-  };
 
   // A thread fetches two times four samples, and of a column of W every eighth row.
   const int group = threadIdx.x % 16 * 4, first_k = threadIdx.x / 16;
   const bool inside = s0 + group < args.samples;
-  const float* from = args.in + (inside ? base(s0 + group, args.inner) : 0);
+  const float* from = args.in + (inside ? sample_at(args, slot, s0 + group, args.inner) : 0);
   const int w_k = kWay == Way::back ? threadIdx.x / 8 : threadIdx.x % 16;
   const int w_row = kWay == Way::back ? threadIdx.x % 8 : threadIdx.x / 16;
   float4 next_b[2];
   float next_a[2 * kTiles];
   const auto fetch = [&](std::uint32_t k0) {
-#pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      const std::uint32_t k = k0 + first_k + 8 * j;
-      next_b[j] =
-          inside && k < args.inner
-              ? *reinterpret_cast<const float4*>(from + static_cast<std::size_t>(k) * args.chunk)
-              : make_float4(0, 0, 0, 0);
-    }
+    fetch_samples(next_b, args, from, inside, k0 + first_k);
     const std::size_t at = k0 + w_k;
 #pragma unroll
     for (int j = 0; j < 2 * kTiles; ++j) {
@@ -54,9 +42,7 @@ __global__ void __launch_bounds__(threads, 3) multiply_layer(LayerArgs args) {
     }
   };
   const auto keep = [&](int stage) {
-#pragma unroll
-    for (int j = 0; j < 2; ++j)
-      *reinterpret_cast<float4*>(&b[stage][first_k + 8 * j][group]) = next_b[j];
+    keep_samples(b[stage], next_b, first_k, group);
 #pragma unroll
     for (int j = 0; j < 2 * kTiles; ++j) a[stage].put(w_row + 8 * j, w_k, next_a[j]);
   };
@@ -80,7 +66,7 @@ __global__ void __launch_bounds__(threads, 3) multiply_layer(LayerArgs args) {
   for (int n = 0; n < 2; ++n) {
     const std::uint32_t s = s0 + threadIdx.x / 32 * 16 + 8 * n + 2 * t;
     if (s >= args.samples) continue;
-    float* out = args.out + base(s, args.rows);
+    float* out = args.out + sample_at(args, slot, s, args.rows);
     const auto place = [&](int i, int half) {
       return reinterpret_cast<float2*>(
           out + static_cast<std::size_t>(row0 + 16 * i + 8 * half + g) * args.chunk);
@@ -118,16 +104,9 @@ __global__ void __launch_bounds__(threads, 3) multiply_layer(LayerArgs args) {
 }
 
 template <Way kWay>
-void launch_layer(Queue& queue, const Pass& pass, const LayerArgs& args) {
-  const int tiles = tiles_for(args.rows);
-  const Grid grid{
-      dim3(blocks_of(args.samples, lanes),
-           blocks_of(args.rows, 16 * static_cast<std::size_t>(tiles)), u32(pass.layout.slots)),
-      dim3(threads), 0, true};
-  if (tiles == 1) queue.launch(multiply_layer<1, kWay>, grid, args);
-  if (tiles == 2) queue.launch(multiply_layer<2, kWay>, grid, args);
-  if (tiles == 4) queue.launch(multiply_layer<4, kWay>, grid, args);
-  if (tiles == 7) queue.launch(multiply_layer<7, kWay>, grid, args);
+void launch(Queue& queue, const Pass& pass, const LayerArgs& args) {
+  launch_layer(queue, pass, args, multiply_layer<1, kWay>, multiply_layer<2, kWay>,
+               multiply_layer<4, kWay>, multiply_layer<7, kWay>);
 }
 
 }  // namespace
@@ -139,7 +118,7 @@ void record_layer(Queue& queue, const Pass& pass, Workspace& space, std::size_t 
   args.out = pass.hidden(space, layer);
   args.rows = u32(pass.model.widths[layer]);
   args.inner = u32(pass.model.widths[layer - 1]);
-  launch_layer<Way::forward>(queue, pass, args);
+  launch<Way::forward>(queue, pass, args);
 }
 
 void record_layer_back(Queue& queue, const Pass& pass, Workspace& space, std::size_t layer) {
@@ -148,7 +127,7 @@ void record_layer_back(Queue& queue, const Pass& pass, Workspace& space, std::si
   args.out = pass.hidden(space, layer - 1);
   args.rows = u32(pass.model.widths[layer - 1]);
   args.inner = u32(pass.model.widths[layer]);
-  launch_layer<Way::back>(queue, pass, args);
+  launch<Way::back>(queue, pass, args);
 }
 
 }  // namespace ticopd::cuda::general

@@ -18,28 +18,16 @@ __global__ void __launch_bounds__(threads) multiply_logits(LayerArgs args) {
   const std::uint32_t s0 = blockIdx.x * lanes;
   const float* row_of_x = args.x.row(args.owners(slot));
   const float* w = row_of_x + args.weights;
-  const auto base = [&](std::uint32_t s, std::uint32_t units) -> std::size_t {
-    const std::uint32_t c = s / args.chunk;
-    return (static_cast<std::size_t>(slot) * args.chunks + c) * units * args.chunk +
-           (s - c * args.chunk);
-  };
 
   // A thread fetches two times four samples, and 2 kTiles weights along what is contiguous.
   const int group = threadIdx.x % 16 * 4, first_k = threadIdx.x / 16;
   const bool inside = s0 + group < args.samples;
-  const float* from = args.in + (inside ? base(s0 + group, args.inner) : 0);
+  const float* from = args.in + (inside ? sample_at(args, slot, s0 + group, args.inner) : 0);
   float4 next_b[2];
   float next_a[2 * kTiles];
   const int w_k = threadIdx.x % 16, w_row = threadIdx.x / 16;  // and every eighth row
   const auto fetch = [&](std::uint32_t k0) {
-#pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      const std::uint32_t k = k0 + first_k + 8 * j;
-      next_b[j] =
-          inside && k < args.inner
-              ? *reinterpret_cast<const float4*>(from + static_cast<std::size_t>(k) * args.chunk)
-              : make_float4(0, 0, 0, 0);
-    }
+    fetch_samples(next_b, args, from, inside, k0 + first_k);
 #pragma unroll
     for (int j = 0; j < 2 * kTiles; ++j) {
       const std::size_t row = row0 + w_row + 8 * j, at = k0 + w_k;
@@ -47,9 +35,7 @@ __global__ void __launch_bounds__(threads) multiply_logits(LayerArgs args) {
     }
   };
   const auto keep = [&](int stage) {
-#pragma unroll
-    for (int j = 0; j < 2; ++j)
-      *reinterpret_cast<float4*>(&b[stage][first_k + 8 * j][group]) = next_b[j];
+    keep_samples(b[stage], next_b, first_k, group);
 #pragma unroll
     for (int j = 0; j < 2 * kTiles; ++j) a[stage][w_row + 8 * j][w_k] = next_a[j];
   };
@@ -68,7 +54,8 @@ __global__ void __launch_bounds__(threads) multiply_logits(LayerArgs args) {
   sums.finish([&](int r, int lane, double first, double second) {
     const std::uint32_t row = row0 + r, s = s0 + lane;
     if (row >= args.rows || s >= args.samples) return;
-    const std::size_t at = base(s, args.rows) + static_cast<std::size_t>(row) * args.chunk;
+    const std::size_t at =
+        sample_at(args, slot, s, args.rows) + static_cast<std::size_t>(row) * args.chunk;
     const double bias = row_of_x[args.biases + row];
     *reinterpret_cast<double2*>(args.logits + at) = make_double2(first + bias, second + bias);
   });
@@ -82,15 +69,8 @@ void record_logits(Queue& queue, const Pass& pass, Workspace& space, std::size_t
   args.rows = u32(pass.model.widths[layer]);
   args.inner = u32(pass.model.widths[layer - 1]);
   args.logits = space.logits.data();
-  const int tiles = tiles_for(args.rows);
-  const Grid grid{
-      dim3(blocks_of(args.samples, lanes),
-           blocks_of(args.rows, 16 * static_cast<std::size_t>(tiles)), u32(pass.layout.slots)),
-      dim3(threads), 0, true};
-  if (tiles == 1) queue.launch(multiply_logits<1>, grid, args);
-  if (tiles == 2) queue.launch(multiply_logits<2>, grid, args);
-  if (tiles == 4) queue.launch(multiply_logits<4>, grid, args);
-  if (tiles == 7) queue.launch(multiply_logits<7>, grid, args);
+  launch_layer(queue, pass, args, multiply_logits<1>, multiply_logits<2>, multiply_logits<4>,
+               multiply_logits<7>);
 }
 
 }  // namespace ticopd::cuda::general

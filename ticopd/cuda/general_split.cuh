@@ -57,18 +57,7 @@ struct alignas(16) SplitRows {
 // As Sums is in doubles. What is summed over comes in another order than there: a lane's two of
 // eight are neighbours, t and t + 4 being 2 t and 2 t + 1, and are read as one.
 template <int kTiles>
-struct SplitSums {
-  float of[kTiles][2][4];
-
-  __device__ void clear() {
-#pragma unroll
-    for (int i = 0; i < kTiles; ++i)
-#pragma unroll
-      for (int n = 0; n < 2; ++n)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) of[i][n][e] = 0.0f;
-  }
-
+struct SplitSums : TileSums<float, kTiles> {
   // b(k, lane) reads k and k + 1 of the other operand.
   template <class B>
   __device__ void add(const SplitRows<kTiles>& a, const B& b) {
@@ -112,23 +101,8 @@ struct SplitSums {
 #pragma unroll
       for (int n = 0; n < 2; ++n)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) of[i][n][e] += fresh[n][e];
+        for (int e = 0; e < 4; ++e) this->of[i][n][e] += fresh[n][e];
     }
-  }
-
-  // take(row, lane, first, second): two neighbouring lanes of a row of the block's tile.
-  template <class Take>
-  __device__ void finish(const Take& take) const {
-    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    const int first_lane = static_cast<int>(threadIdx.x) / 32 * 16;
-#pragma unroll
-    for (int i = 0; i < kTiles; ++i)
-#pragma unroll
-      for (int n = 0; n < 2; ++n)
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-          take(16 * i + g + 8 * half, first_lane + 8 * n + 2 * t, of[i][n][2 * half],
-               of[i][n][2 * half + 1]);
   }
 };
 

@@ -25,9 +25,11 @@ __device__ inline void multiply_add(double (&c)[4], const double (&a)[8], const 
         "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
 }
 
-template <int kTiles>
-struct Sums {
-  double of[kTiles][2][4];
+// A thread's part of a block's sums: of every 16 rows and of both eights of its warp's lanes what
+// multiply_add has as c.
+template <class T, int kTiles>
+struct TileSums {
+  T of[kTiles][2][4];
 
   __device__ void clear() {
 #pragma unroll
@@ -35,9 +37,27 @@ struct Sums {
 #pragma unroll
       for (int n = 0; n < 2; ++n)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) of[i][n][e] = 0.0;
+        for (int e = 0; e < 4; ++e) of[i][n][e] = T{};
   }
 
+  // take(row, lane, first, second): two neighbouring lanes of a row of the block's tile.
+  template <class Take>
+  __device__ void finish(const Take& take) const {
+    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    const int first_lane = static_cast<int>(threadIdx.x) / 32 * 16;
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i)
+#pragma unroll
+      for (int n = 0; n < 2; ++n)
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+          take(16 * i + g + 8 * half, first_lane + 8 * n + 2 * t, of[i][n][2 * half],
+               of[i][n][2 * half + 1]);
+  }
+};
+
+template <int kTiles>
+struct Sums : TileSums<double, kTiles> {
   // a: 16 kTiles rows of `depth`. b(k, lane) reads the other operand.
   template <class B>
   __device__ void add(const float (*a)[row_pitch], const B& b) {
@@ -56,24 +76,9 @@ struct Sums {
         left[2 * j] = a[16 * i + g][t + 4 * j];
         left[2 * j + 1] = a[16 * i + g + 8][t + 4 * j];
       }
-      multiply_add(of[i][0], left, right[0]);
-      multiply_add(of[i][1], left, right[1]);
+      multiply_add(this->of[i][0], left, right[0]);
+      multiply_add(this->of[i][1], left, right[1]);
     }
-  }
-
-  // take(row, lane, first, second): two neighbouring lanes of a row of the block's tile.
-  template <class Take>
-  __device__ void finish(const Take& take) const {
-    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    const int first_lane = static_cast<int>(threadIdx.x) / 32 * 16;
-#pragma unroll
-    for (int i = 0; i < kTiles; ++i)
-#pragma unroll
-      for (int n = 0; n < 2; ++n)
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-          take(16 * i + g + 8 * half, first_lane + 8 * n + 2 * t, of[i][n][2 * half],
-               of[i][n][2 * half + 1]);
   }
 };
 
