@@ -54,9 +54,9 @@ struct RunFlags {
   bool json = false;
   bool profile = false;
 };
-void add_run_flags(CLI::App& command, RunFlags& flags);
+void add_run_flags(CLI::App& command, RunFlags& flags, const std::string& folder = "NAME-TIME");
 RunOptions watched_by(Progress& progress, const RunFlags& flags);  // stops on Ctrl-C, too
-std::string device_words(const RunFlags& flags);  // for a command to type again
+std::string device_words(const RunFlags& flags);                   // for a command to type again
 Device device_of(const RunFlags& flags);  // UnavailableError, before any data is read
 
 // runs/NAME-TIME, with a number behind it if that is taken.

@@ -122,19 +122,21 @@ int demo(const RunFlags& flags) {
 }  // namespace
 
 void add_demo(CLI::App& app, Action& action) {
-  auto* command =
-      app.add_subcommand("demo", "TiCoPD beside CHOCO-SGD and DGD on MNIST, two or three minutes");
+  auto* command = app.add_subcommand(
+      "demo", "TiCoPD beside CHOCO-SGD and DGD on MNIST, about a minute on two cores");
   auto flags = std::make_shared<RunFlags>();
   command->add_option("--set", flags->set, "Override a key of all three runs")
       ->type_name("KEY=VALUE")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);  // else what follows the value would be another one
   command->add_option("--out", flags->out, "Folder for the results; default runs/demo-TIME")
       ->type_name("DIR");
   command
       ->add_option("--threads", flags->threads, "Threads; default: every core this process may use")
       ->check(CLI::Range(1, 4096));
-  command->add_flag("--offline", flags->offline, "Never fetch data: draw the digits in code");
+  command->add_flag("--offline", flags->offline,
+                    "Never fetch data: without MNIST in the cache, digits drawn in code");
   command->add_flag("--quiet", flags->quiet, "No progress");
   command->footer("Example:\n  ticopd demo --set iterations=300");
   command->callback([=, &action] { action = [=] { return demo(*flags); }; });

@@ -37,6 +37,11 @@ json algorithms() {
       options += fmt::format(", {} = {}", f.name, f.value);
       e["flags"].push_back({{"name", f.name}, {"help", f.help}, {"default", f.value}});
     }
+    for (const ChoiceInfo& c : a.choices) {
+      options += fmt::format(", {} = \"{}\"", c.name, c.value);
+      e["choices"].push_back(
+          {{"name", c.name}, {"help", c.help}, {"words", c.words}, {"default", c.value}});
+    }
     e["options"] = options;
     list.push_back(e);
   }

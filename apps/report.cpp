@@ -70,7 +70,8 @@ void add_report(CLI::App& app, Action& action) {
                    "what about half of them reach")
       ->type_name("METRIC=VALUE")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);  // else what follows the value would be another one
   command
       ->add_option(
           "--bits", flags->bits,

@@ -15,21 +15,22 @@ namespace ticopd::app {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-void add_run_flags(CLI::App& command, RunFlags& flags) {
+void add_run_flags(CLI::App& command, RunFlags& flags, const std::string& folder) {
   command
       .add_option("--set", flags.set,
                   "Override a key of the config: --set graph.agents=20 (repeatable)")
       ->type_name("KEY=VALUE")
       ->expected(1)
-      ->take_all();
-  command.add_option("--out", flags.out, "Folder for the results; default runs/NAME-TIME")
+      ->take_all()
+      ->allow_extra_args(false);  // else what follows the value would be another one
+  command.add_option("--out", flags.out, "Folder for the results; default runs/" + folder)
       ->type_name("DIR");
   command
       .add_option("--threads", flags.threads, "Threads; default: every core this process may use")
       ->check(CLI::Range(1, 4096));
   command.add_option("--device", flags.device, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command.add_flag("--resume", flags.resume, "Go on with the run in --out");
+  command.add_flag("--resume", flags.resume, "Go on with what is in --out");
   command.add_flag("--offline", flags.offline, "Never fetch data");
   command.add_flag("--quiet", flags.quiet, "No progress");
   command.add_flag("--json", flags.json, "The summary as JSON on standard output");

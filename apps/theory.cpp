@@ -176,7 +176,8 @@ void add_theory(CLI::App& app, Action& action) {
                    "Override a key of the config: --set graph.agents=20 (repeatable)")
       ->type_name("KEY=VALUE")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);  // else what follows the value would be another one
   command->add_option("--a", flags->a, "The theorem's free quantity a > 0; default 1")
       ->check(CLI::PositiveNumber);
   command

@@ -146,7 +146,7 @@ void add_tune(CLI::App& app, Action& action) {
   auto flags = std::make_shared<TuneFlags>();
   command->add_option("FILE", *file, "An experiment, or a comparison: then each of its runs")
       ->required();
-  add_run_flags(*command, *flags);
+  add_run_flags(*command, *flags, "tune-NAME-TIME");
   command
       ->add_option("--metric", flags->metric,
                    "What is to be best at the end, a column of metrics.csv; default loss_max, the "

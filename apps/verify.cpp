@@ -42,8 +42,8 @@ void add_verify(CLI::App& app, Action& action) {
   command->add_flag("--json", flags->json, "The verdict as JSON on standard output");
   command->footer(
       "Example:\n  ticopd verify runs/mnist_ring10-20260101-120000 --threads 1\n"
-      "Exit codes: 0 same digest, 65 another digest, 69 another instruction set, kernel, BLAS or\n"
-      "device");
+      "Exit codes: 0 same digest, 65 another digest or a run that is not finished, 69 another\n"
+      "version, instruction set, kernel, BLAS or device");
   command->callback([=, &action] { action = [=] { return verify(*folder, *flags); }; });
 }
 

@@ -23,6 +23,7 @@ INSTANTIATE_TEST_SUITE_P(
         set("like_nothing", {"zzzzzzzzzz=1"}, {"zzzzzzzzzz:", "no such key"}),
         set("unknown_table", {"grahp.agents=4"},
             {"grahp:", "no such key", "did you mean \"graph\"?"}),
+        set("unknown_table_of_a_gpu", {"cudaa.tf32=true"}, {"did you mean \"cuda"}),
         set("table_as_value", {"graph=3"}, {"graph = 3", "[graph]"}),
         set("algorithm_as_value", {"algorithm=3"}, {"algorithm = 3", "[algorithm]"}),
         set("value_as_table", {"graph.agents.most=3"}, {"graph.agents is not a table"}),
@@ -163,6 +164,14 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(CommandLine, RunsTheConfigThatTheseTestsSpoil) {
   const Outcome o = ticopd({"run", "small.toml", "--out", "out"});
   EXPECT_EQ(o.code, 0) << o.err;
+}
+
+// A repeatable option takes one value each time: what follows is the file, or the folder.
+TEST_F(CommandLine, TakesTheFileBehindAnOption) {
+  const Outcome run = ticopd({"run", "--out", "out", "--set", "iterations=3", "small.toml"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  const Outcome report = ticopd({"report", "--target", "loss_max=1", "out"});
+  EXPECT_EQ(report.code, 0) << report.err;
 }
 
 }  // namespace

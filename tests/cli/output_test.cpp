@@ -56,6 +56,7 @@ TEST_F(Printed, ListsNameEverythingThereIs) {
     }
   }
   EXPECT_NE(ticopd({"list"}).out.find("algorithms\n"), std::string::npos);
+  EXPECT_NE(ticopd({"list", "algorithms"}).out.find("form = \""), std::string::npos);
 }
 
 TEST_F(Printed, SummaryAsJsonIsTheSummaryInTheFolder) {

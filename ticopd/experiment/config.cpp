@@ -124,7 +124,7 @@ json::json_pointer pointer(std::string_view key) {
 [[noreturn]] void unknown(const std::string& key) {
   std::vector<std::string_view> known{"algorithm.name", "problem", "graph", "codec",
                                       "algorithm",      "network", "log",   "checkpoint",
-                                      "report",         "tune"};
+                                      "report",         "tune",    "cuda"};
   for (const Key& k : keys()) known.push_back(k.name);
   std::vector<std::string> parameters;
   for (const AlgorithmInfo& a : algorithm_table())
