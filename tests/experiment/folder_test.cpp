@@ -59,6 +59,27 @@ TEST_F(RunFolderTest, CannotBeMadeBelowAFile) {
   EXPECT_THROW(RunFolder(base_ / "file/run").create(), DiskError);
 }
 
+TEST_F(RunFolderTest, IsGoneAfterARunThatFailedBeforeItLogged) {
+  RunFolder nothing(base_ / "new");
+  nothing.create();
+  nothing.abandon();
+  EXPECT_FALSE(fs::exists(base_ / "new"));
+  RunFolder something(base_ / "new");
+  something.create();
+  something.add_metrics("0,a");
+  something.abandon();
+  EXPECT_EQ(read("new/metrics.csv"), with_header("0,a\n"));
+  fs::create_directory(base_ / "mine");  // empty, but not ours to remove
+  RunFolder given(base_ / "mine");
+  given.create();
+  given.abandon();
+  EXPECT_TRUE(fs::exists(base_ / "mine"));
+  RunFolder resumed(base_ / "new");  // nothing read back yet: what is there stays
+  resumed.create();
+  resumed.abandon();
+  EXPECT_EQ(read("new/metrics.csv"), with_header("0,a\n"));
+}
+
 TEST_F(RunFolderTest, PublishesRowsInOrderUnderTheHeader) {
   RunFolder folder(base_ / "run");
   folder.create();

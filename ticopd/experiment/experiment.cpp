@@ -63,7 +63,7 @@ class ExperimentRun {
       throw Diverged(what);
     } catch (const Error&) {  // a rank is lost, say: what was logged is kept, if it can be
       try {
-        if (leader_) folder_.publish_metrics(true);
+        if (leader_) folder_.abandon();
       } catch (const DiskError&) {
       }
       throw;

@@ -31,9 +31,9 @@ void RunFolder::refuse_if_taken(bool resume) const {
     throw UsageError(fmt::format("--resume: {} holds files, but no run of ticopd", path_.string()));
 }
 
-void RunFolder::create() const {
+void RunFolder::create() {
   std::error_code error;
-  fs::create_directories(path_, error);
+  created_ = fs::create_directories(path_, error);
   if (error)
     throw DiskError(fmt::format("{}: cannot be created: {}", path_.string(), error.message()));
   remove_unfinished(path_);
@@ -86,6 +86,12 @@ void RunFolder::publish_metrics(bool immediately) {
   for (const std::string& line : lines_) text += line + '\n';
   write_atomically(path_ / "metrics.csv", text);
   published_at_ = now;
+}
+
+void RunFolder::abandon() {
+  std::error_code error;
+  if (!lines_.empty()) publish_metrics(true);
+  if (lines_.empty() && created_) fs::remove(path_, error);  // not if there is something in it
 }
 
 void RunFolder::write_summary(const json& summary) const {

@@ -22,7 +22,7 @@ class RunFolder {
 
   // UsageError if the folder holds anything and may not be resumed. Creates nothing.
   void refuse_if_taken(bool resume) const;
-  void create() const;
+  void create();
 
   // run.json of an earlier run; empty where there is none.
   std::optional<nlohmann::json> read_summary() const;
@@ -34,6 +34,9 @@ class RunFolder {
   void add_metrics(std::string line);
   // Files are rewritten whole, so at most once a second unless `now`.
   void publish_metrics(bool now);
+  // After a run that failed: what was logged is kept. If that is nothing, a folder that create()
+  // made goes: the next attempt can have its name.
+  void abandon();
 
   void write_summary(const nlohmann::json& summary) const;
 
@@ -41,6 +44,7 @@ class RunFolder {
   std::filesystem::path path_;
   std::string more_;
   std::vector<std::string> lines_;
+  bool created_ = false;
   double published_at_ = 0;
 };
 
