@@ -1,6 +1,8 @@
 // What is said where a device cannot be used. None is needed for that.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "ticopd/cuda/device.hpp"
 #include "ticopd/error.hpp"
 
@@ -11,9 +13,9 @@ Found usable() {
   return {.devices = 1, .driver = 13000, .runtime = 13000, .name = "A GPU", .major = 9, .minor = 0};
 }
 
-void expect_refused(const Found& found, const std::string& why) {
+void expect_refused(const std::function<void()>& asked, const std::string& why) {
   try {
-    require_usable(found);
+    asked();
     FAIL() << "not refused: " << why;
   } catch (const UnavailableError& e) {
     const std::string told = e.what();
@@ -23,6 +25,10 @@ void expect_refused(const Found& found, const std::string& why) {
     EXPECT_TRUE(told.ends_with("; run with --device cpu")) << told;
     EXPECT_EQ(told.find('\n'), std::string::npos) << told;
   }
+}
+
+void expect_refused(const Found& found, const std::string& why) {
+  expect_refused([&] { require_usable(found); }, why);
 }
 
 TEST(Refusals, AreNotForADeviceThatCanBeUsed) {
@@ -82,6 +88,14 @@ TEST(Refusals, NameAGpuOfAnotherKind) {
     found.minor = 6;
     expect_refused(found, "A GPU has compute capability 8.6, for which this build has no kernels");
   }
+}
+
+TEST(Refusals, NameWhatThereIsTooManyOfForAGrid) {
+  EXPECT_NO_THROW(require_grids(65535, 65535, 65535));
+  expect_refused([] { require_grids(65536, 0, 10); }, "65536 agents, and");
+  expect_refused([] { require_grids(257, 65792, 10); }, "65792 links (both ways) that come and go");
+  expect_refused([] { require_grids(10, 0, 70000); }, "70000 units in a layer, and");
+  expect_refused([] { require_grids(10, 0, 70000); }, "at most 65535");
 }
 
 TEST(Refusals, NameAGpuThatSomebodyElseHas) {

@@ -74,6 +74,18 @@ std::string device_name() {
   return properties().name;
 }
 
+void require_grids(std::size_t agents, std::size_t links, std::size_t units) {
+  constexpr std::size_t most = 65535;  // of a grid in y and z
+  const auto require = [&](std::size_t count, const char* of) {
+    if (count > most)
+      refuse(std::to_string(count) + " " + of + ", and this build's kernels take at most " +
+             std::to_string(most));
+  };
+  require(agents, "agents");
+  require(links, "links (both ways) that come and go");
+  require(units, "units in a layer");
+}
+
 void require_memory(const Surroundings<float>& s, const Options& options, bool problem_is_loaded) {
   // Fields, surrogates and payloads of the method that has most of them.
   constexpr std::size_t fields = 20;

@@ -21,6 +21,10 @@ struct Found {
 // UnavailableError, with one line that says what is wrong, unless the device can be used.
 void require_usable(const Found& found);
 
+// UnavailableError if there is more of something than a kernel's grid counts where it stands.
+// `links`: both ways, where messages go to one agent alone; `units`: of the widest layer.
+void require_grids(std::size_t agents, std::size_t links, std::size_t units);
+
 // UnavailableError, with figures, if a run of this kind would not fit into the device's memory.
 // Looked at before anything is allocated.
 void require_memory(const Surroundings<float>& surroundings, const Options& options,

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <mutex>
+#include <span>
 
 #include "ticopd/cuda/device.hpp"
 #include "ticopd/cuda/network.hpp"
@@ -180,6 +182,12 @@ std::unique_ptr<AnyNetwork<float>> make_network(const Surroundings<float>& surro
   require_device();
   if (surroundings.transport.size() > 1)
     throw ConfigError("--device cuda: all agents live on one device; allowed is one process");
+  std::size_t units = 0;
+  if (options.problem)
+    for (const std::size_t width : std::span(options.problem->widths).subspan(1))
+      units = std::max(units, width);
+  require_grids(static_cast<std::size_t>(surroundings.graph.agents()),
+                surroundings.links.varies() ? 2 * surroundings.graph.edges() : 0, units);
   require_memory(surroundings, options, CudaNetwork::has_loaded(options.problem, options.tf32));
   return std::make_unique<CudaNetwork>(surroundings, options);
 }
