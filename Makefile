@@ -10,7 +10,7 @@ CMAKE_FLAGS = -DTICOPD_WERROR=$(WERROR)
 help:
 	@echo 'make demo       build, fetch MNIST, see ten agents train (a few minutes)'
 	@echo 'make test       build and run the tests'
-	@echo 'make figure     the figure of the paper, about half an hour on two cores'
+	@echo 'make figure     the figure of the paper, shorter: a quarter of an hour or so'
 	@echo 'make build      leaves build/release/ticopd'
 	@echo 'make test-all   the long tests, sanitizers and fuzzing too (about an hour)'
 	@echo 'make bench      speed, as ratios to a named peer'
