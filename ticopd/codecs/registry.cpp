@@ -55,7 +55,7 @@ constexpr std::array table{
                     "random rounding to 2^bits levels of the norm, and a sign"),
     entry<TopK>("top_k", "k or fraction, then, coding",
                 "the k largest magnitudes and their indices"),
-    entry<RandK>("rand_k", "k or fraction, unbiased = false, then, coding",
+    entry<RandK>("rand_k", "k or fraction, unbiased = false, then",
                  "k coordinates that both ends draw from the seed: values only"),
     entry<BestSign>("sign", "bucket = 0", "one bit per coordinate and the mean magnitude"),
     entry<Natural>("natural", "coding", "random rounding to powers of two: signs and exponents"),
