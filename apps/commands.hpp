@@ -54,6 +54,10 @@ struct RunFlags {
   bool json = false;
   bool profile = false;
 };
+// One value each time it is given: CLI11 would take what follows, the file, for another one.
+inline void repeatable(CLI::Option* option, const std::string& value) {
+  option->type_name(value)->expected(1)->take_all()->allow_extra_args(false);
+}
 void add_run_flags(CLI::App& command, RunFlags& flags, const std::string& folder = "NAME-TIME");
 RunOptions watched_by(Progress& progress, const RunFlags& flags);  // stops on Ctrl-C, too
 std::string device_words(const RunFlags& flags);                   // for a command to type again

@@ -125,11 +125,8 @@ void add_demo(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
       "demo", "TiCoPD beside CHOCO-SGD and DGD on MNIST, about a minute on two cores");
   auto flags = std::make_shared<RunFlags>();
-  command->add_option("--set", flags->set, "Override a key of all three runs")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);  // else what follows the value would be another one
+  repeatable(command->add_option("--set", flags->set, "Override a key of all three runs"),
+             "KEY=VALUE");
   command->add_option("--out", flags->out, "Folder for the results; default runs/demo-TIME")
       ->type_name("DIR");
   command

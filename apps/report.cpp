@@ -64,14 +64,11 @@ void add_report(CLI::App& app, Action& action) {
                    "several")
       ->type_name("DIR");
   command->add_option("--title", flags->title, "Title of the page")->type_name("TEXT");
-  command
-      ->add_option("--target", flags->targets,
-                   "When did each run reach it? --target accuracy_min=0.9 (repeatable); default: "
-                   "what about half of them reach")
-      ->type_name("METRIC=VALUE")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);  // else what follows the value would be another one
+  repeatable(command->add_option(
+                 "--target", flags->targets,
+                 "When did each run reach it? --target accuracy_min=0.9 (repeatable); default: "
+                 "what about half of them reach"),
+             "METRIC=VALUE");
   command
       ->add_option(
           "--bits", flags->bits,

@@ -16,13 +16,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 void add_run_flags(CLI::App& command, RunFlags& flags, const std::string& folder) {
-  command
-      .add_option("--set", flags.set,
-                  "Override a key of the config: --set graph.agents=20 (repeatable)")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);  // else what follows the value would be another one
+  repeatable(command.add_option("--set", flags.set,
+                                "Override a key of the config: --set graph.agents=20 (repeatable)"),
+             "KEY=VALUE");
   command.add_option("--out", flags.out, "Folder for the results; default runs/" + folder)
       ->type_name("DIR");
   command

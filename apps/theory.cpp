@@ -171,13 +171,10 @@ void add_theory(CLI::App& app, Action& action) {
   auto file = std::make_shared<fs::path>();
   auto flags = std::make_shared<TheoryFlags>();
   command->add_option("FILE", *file, "The experiment, a TOML file")->required();
-  command
-      ->add_option("--set", flags->run.set,
-                   "Override a key of the config: --set graph.agents=20 (repeatable)")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);  // else what follows the value would be another one
+  repeatable(
+      command->add_option("--set", flags->run.set,
+                          "Override a key of the config: --set graph.agents=20 (repeatable)"),
+      "KEY=VALUE");
   command->add_option("--a", flags->a, "The theorem's free quantity a > 0; default 1")
       ->check(CLI::PositiveNumber);
   command
