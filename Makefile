@@ -12,7 +12,7 @@ help:
 	@echo 'make test       build and run the tests'
 	@echo 'make figure     the figure of the paper, shorter: a quarter of an hour or so'
 	@echo 'make build      leaves build/release/ticopd'
-	@echo 'make test-all   the long tests, sanitizers and fuzzing too (about an hour)'
+	@echo 'make test-all   the long tests, sanitizers and fuzzing too (some hours)'
 	@echo 'make bench      speed, as ratios to a named peer'
 
 build:
