@@ -27,9 +27,16 @@ struct DgdQuantized {
   template <class T>
   struct Step {  // WQx = sum over neighbours of w_ij Q(x_j)
     T eta;
-    bool quantize_self;
+    constexpr void operator()(T& x, T w_self, T WQx, T grad) const {
+      x = w_self * x + WQx - eta * grad;
+    }
+  };
+
+  template <class T>
+  struct StepQuantizedSelf {
+    T eta;
     constexpr void operator()(T& x, T w_self, T Qx, T WQx, T grad) const {
-      x = w_self * (quantize_self ? Qx : x) + WQx - eta * grad;
+      x = w_self * Qx + WQx - eta * grad;
     }
   };
 
@@ -51,7 +58,10 @@ class DgdQuantized::Run {
     Qx.send_raw(x);         // Q(x_i) leaves for the neighbours
     net.gradient(x, grad);  // while it travels
     Qx.receive();           // x_i = w_ii x_i + sum_j w_ij Q(x_j) - eta g_i
-    net.map(Step<T>{eta, params.quantize_self}, x, net.self_weight(), Qx.own(), Qx.mixed(), grad);
+    if (params.quantize_self)
+      net.map(StepQuantizedSelf<T>{eta}, x, net.self_weight(), Qx.own(), Qx.mixed(), grad);
+    else
+      net.map(Step<T>{eta}, x, net.self_weight(), Qx.mixed(), grad);
   }
 
   void visit(auto&& state) {
