@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "ticopd/cuda/cuda.hpp"
 #include "ticopd/error.hpp"
@@ -23,6 +24,17 @@ inline std::string why_no_device() {
 // then go through the same kernels fewer times.
 inline bool briefly() {
   return std::getenv("TICOPD_TEST_BRIEFLY") != nullptr;
+}
+
+// work(0) and work(1), each in a thread of its own. Under compute-sanitizer (sanitize.py sets this)
+// one after the other: it loses track where two threads launch graphs at once.
+template <class Work>
+void in_two_threads(const Work& work) {
+  std::thread first(work, 0);
+  if (std::getenv("TICOPD_TEST_IN_TURN") != nullptr) first.join();
+  std::thread second(work, 1);
+  second.join();
+  if (first.joinable()) first.join();
 }
 
 }  // namespace ticopd

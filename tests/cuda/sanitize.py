@@ -10,7 +10,8 @@ and its process ended with the tool's summary: what --seconds cut off is listed 
 memcheck watches every kernel, those of cuBLAS too, which work on pointers from us. racecheck watches ours: with the
 others it takes minutes a test and gigabytes of memory. Left out, those for int8 products fail in it with an illegal
 access that is there at no other time (CUDA 13.0), so our own kernel is told to do these. And long tests are told to
-be brief: the same kernels, fewer times.
+be brief: the same kernels, fewer times. Both lose track where two threads launch at once ("failure to track a kernel
+launch", "Error in printing record"), so the threads of such tests take turns.
 """
 import argparse
 import os
@@ -23,7 +24,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 SUMMARY = {"memcheck": r"ERROR SUMMARY: (\d+) error", "racecheck": r"RACECHECK SUMMARY: (\d+) hazard"}
 WATCHED = {"memcheck": [], "racecheck": ["--kernel-name", "kns=ticopd"]}
-ENVIRONMENT = {"memcheck": {}, "racecheck": {"TICOPD_CUDA_PRODUCTS": "own", "TICOPD_TEST_BRIEFLY": "1"}}
+IN_TURN = {"TICOPD_TEST_IN_TURN": "1"}  # threads of a test: see tests/cuda/device.hpp
+ENVIRONMENT = {"memcheck": IN_TURN,
+               "racecheck": {**IN_TURN, "TICOPD_CUDA_PRODUCTS": "own", "TICOPD_TEST_BRIEFLY": "1"}}
 ALONE = re.compile("Estimated|Foretold")  # these measure the free memory of the device
 NOTHING_TO_WATCH = "terminated before first instrumented API call"  # the test asks nothing of the device
 
