@@ -209,6 +209,29 @@ TEST(FusedGradient, OfPixelsNeverSetIsExactlyTheRegulariser) {
   }
 }
 
+// Digits are whole numbers: a parameter that is none must be seen all the same.
+TEST(FusedGradient, OfParametersThatAreNotFiniteIsNotFinite) {
+  TICOPD_NEEDS_DEVICE();
+  Setting setting(speckled_problem({200, 37, 7}, {50, 60}));
+  TICOPD_NEEDS_FUSED(setting);
+  const std::vector<float> start = setting.x;
+  const auto at = setting.shape.parts();
+  const std::size_t places[] = {0, 5 * 200 + 7, at[1] + 36, at[2] + 4, at[3] + 6};
+  for (const std::size_t place : places)
+    for (const float value : {NAN, -NAN, INFINITY, -INFINITY}) {
+      if (place >= at[3] && value == -INFINITY) continue;  // the class is impossible, no more
+      setting.x = start;
+      setting.x[setting.stride + place] = value;  // of the second agent
+      const std::vector<float> g = setting.gradient();
+      const auto all_finite = [&](std::size_t agent) {
+        return std::all_of(&g[agent * setting.stride], &g[agent * setting.stride] + at[4],
+                           [](float v) { return std::isfinite(v); });
+      };
+      EXPECT_TRUE(all_finite(0));
+      EXPECT_FALSE(all_finite(1)) << value << " at " << place;
+    }
+}
+
 TEST(FusedGradient, HasTheSameBitsEveryTime) {
   TICOPD_NEEDS_DEVICE();
   Setting setting(speckled_problem({784, 100, 10}, {700, 300, 50}));

@@ -42,8 +42,8 @@ using ByClass = float[2][4];
 __device__ __forceinline__ void activate(const Accumulator& products, int u, float z_scale, int t,
                                          Hidden& hidden, float (&centred)[2][2]) {
   if (u < 25) {  // two sigmoids with one reciprocal; beyond 2^60 the product would overflow
-    const float a = 1.f + exp2_fast(fminf(products.value(min(u, 24), 0) * z_scale, 60.f));
-    const float b = 1.f + exp2_fast(fminf(products.value(min(u, 24), 1) * z_scale, 60.f));
+    const float a = 1.f + exp2_fast(min_or_nan(products.value(min(u, 24), 0) * z_scale, 60.f));
+    const float b = 1.f + exp2_fast(min_or_nan(products.value(min(u, 24), 1) * z_scale, 60.f));
     const float inverse = reciprocal_fast(a * b);
     const float c0 = fmaf(inverse, b, -0.5f), c1 = fmaf(inverse, a, -0.5f);
     hidden.slope[0][u] = fmaf(-c0, c0, 0.25f);

@@ -1,5 +1,6 @@
 #include "ticopd/cuda/fused_digits.cuh"
 #include "ticopd/cuda/fused_kernels.cuh"
+#include "ticopd/cuda/fused_ptx.cuh"
 
 namespace ticopd::cuda::fused {
 namespace {
@@ -64,11 +65,11 @@ __device__ void prepare_units(const Data& data, const Work& work, const float* x
         v[i][t] = first + t < data.hidden ? b1[first + t] : 0.f;
       else if (pixel[i] >= 0)
         v[i][t] = rows[t * data.features + pixel[i]];
-      m[t] = fmaxf(m[t], fabsf(v[i][t]));
+      m[t] = max_or_nan(m[t], fabsf(v[i][t]));
     }
 #pragma unroll
   for (int t = 0; t < 4; t++) {
-    for (int k = 16; k; k >>= 1) m[t] = fmaxf(m[t], __shfl_xor_sync(~0u, m[t], k));
+    for (int k = 16; k; k >>= 1) m[t] = max_or_nan(m[t], __shfl_xor_sync(~0u, m[t], k));
     if ((tid & 31) == 0) largest[t][tid >> 5] = m[t];
   }
   __syncthreads();
@@ -79,11 +80,12 @@ __device__ void prepare_units(const Data& data, const Work& work, const float* x
       work.w1_digits + (static_cast<std::size_t>(agent) * data.chunks + 4 * tid / chunk) * b_bytes;
 #pragma unroll
   for (int t = 0; t < 4; t++) {
-    for (int i = 0; i < warps; i++) m[t] = fmaxf(m[t], largest[t][i]);
+    for (int i = 0; i < warps; i++) m[t] = max_or_nan(m[t], largest[t][i]);
     const float scale = m[t] > 0 ? most_digits / m[t] : 0.f;
-    if (tid == t)
+    if (tid == t)  // digits are finite whatever they are made of: here is what tells
       work.parameters[agent].z_scale[28 * t + u] =
-          m[t] * static_cast<float>(-1.4426950408889634 / (255.0 * most_digits));
+          isfinite(m[t]) ? m[t] * static_cast<float>(-1.4426950408889634 / (255.0 * most_digits))
+                         : NAN;
     std::uint32_t of[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) of[i] = digits(v[i][t] * scale);
