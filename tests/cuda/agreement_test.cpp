@@ -60,8 +60,8 @@ TEST(Agreement, TheSameSeedGivesTheSameDigestTwice) {
 
 TEST(Agreement, WhereTheMemoryWouldNotDoItIsSaidBefore) {
   TICOPD_NEEDS_DEVICE();
-  try {  // a million agents with a million parameters each
-    curve({"graph.agents=100000", "problem.samples=100000", "problem.partition=\"iid\"",
+  try {  // many agents, with three million parameters each
+    curve({"graph.agents=60000", "problem.samples=60000", "problem.partition=\"iid\"",
            "problem.hidden=[4000]"},
           Device::cuda);
     FAIL() << "ran";

@@ -28,11 +28,12 @@ struct Options {
   bool tf32 = false;                            // products of float features in TF32
 };
 
-// The network whose rows all lie on the device. UnavailableError if its memory would not do.
+// The network whose rows all lie on the device.
 std::unique_ptr<AnyNetwork<float>> make_network(const Surroundings<float>& surroundings,
                                                 const Options& options);
 
-// As ticopd::make_algorithm, for that network.
+// As ticopd::make_algorithm, for that network. Making a run is an UnavailableError if the device's
+// memory would not do; that is found before anything is allocated.
 RunFactory<float> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
                                  Warnings& warnings, std::uint32_t iterations);
 

@@ -86,14 +86,13 @@ void require_grids(std::size_t agents, std::size_t links, std::size_t units) {
   require(units, "units in a layer");
 }
 
-void require_memory(const Surroundings<float>& s, const Options& options, bool problem_is_loaded) {
-  // Fields, surrogates and payloads of the method that has most of them.
-  constexpr std::size_t fields = 20;
-  const std::size_t d = (s.objective.dimension() + 127) / 128 * 128;
+void require_memory(const Surroundings<float>& s, const Options& options, const Footprint& run,
+                    bool problem_is_loaded) {
+  const std::size_t d = s.objective.dimension();
   const std::size_t agents = static_cast<std::size_t>(s.graph.agents());
-  const std::size_t links = s.links.varies() ? 2 * s.graph.edges() : agents;
-  std::size_t needed = (fields * agents + 4 * links) * d * sizeof(float);
-  if (options.problem) needed += MetricsRoom::bytes(agents, s.objective.dimension());
+  const std::size_t links = s.links.varies() ? 2 * s.graph.edges() : 0;
+  std::size_t needed = run.state_bytes(agents, links, d) + run.codec_bytes(agents, links, d);
+  if (options.problem) needed += MetricsRoom::bytes(agents, d);
   if (options.problem && !problem_is_loaded)
     needed +=
         general_objective_bytes(*options.problem, s.batch) + fused_gradient_bytes(*options.problem);

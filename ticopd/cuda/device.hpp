@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ticopd/cuda/cuda.hpp"
+#include "ticopd/cuda/footprint.hpp"
 
 namespace ticopd::cuda {
 
@@ -25,9 +26,9 @@ void require_usable(const Found& found);
 // `links`: both ways, where messages go to one agent alone; `units`: of the widest layer.
 void require_grids(std::size_t agents, std::size_t links, std::size_t units);
 
-// UnavailableError, with figures, if a run of this kind would not fit into the device's memory.
-// Looked at before anything is allocated.
+// UnavailableError, with figures, if a run with this footprint would not fit into the device's
+// memory. Looked at before anything of it is allocated.
 void require_memory(const Surroundings<float>& surroundings, const Options& options,
-                    bool problem_is_loaded);
+                    const Footprint& run, bool problem_is_loaded);
 
 }  // namespace ticopd::cuda

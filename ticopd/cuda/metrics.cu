@@ -135,7 +135,7 @@ MetricsRoom& CudaNetwork::metrics_room() {
 
 void CudaNetwork::record_global(MetricsRoom& room, Rows model, std::size_t number) {
   const std::uint64_t agents = plan_.rows();
-  general_->evaluate(queue_, model, room.values.data(), room.gradients.view());
+  general()->evaluate(queue_, model, room.values.data(), room.gradients.view());
   record_parts(queue_, room, OfMean{room.gradients.view(), agents, static_cast<double>(agents)},
                room.gradient(number), 1);
   queue_.launch(average_values, Grid{.blocks = dim3(1), .threads = dim3(part_threads)},
@@ -144,17 +144,17 @@ void CudaNetwork::record_global(MetricsRoom& room, Rows model, std::size_t numbe
 
 void CudaNetwork::evaluate_at(std::span<const float> x, std::span<double> values,
                               ticopd::Field<float>& g) {
-  if (!general_) return host_.evaluate_at(x, values, g);
+  if (!general()) return host_.evaluate_at(x, values, g);
   MetricsRoom& room = metrics_room();
   room.x.fill_rows(x);
-  general_->evaluate(queue_, room.model(), room.values.data(), room.gradients.view());
+  general()->evaluate(queue_, room.model(), room.values.data(), room.gradients.view());
   queue_.finish();
   copy(values.data(), room.values.data(), values.size_bytes());
   room.gradients.download(g);
 }
 
 Global CudaNetwork::global_at(std::span<const float> x) {
-  if (!general_) return host_.global_at(x);
+  if (!general()) return host_.global_at(x);
   MetricsRoom& room = metrics_room();
   room.x.fill_rows(x);
   record_global(room, room.model(), 0);
@@ -165,10 +165,10 @@ Global CudaNetwork::global_at(std::span<const float> x) {
 }
 
 double CudaNetwork::accuracy(std::span<const float> x) {
-  if (!general_) return host_.accuracy(x);
+  if (!general()) return host_.accuracy(x);
   MetricsRoom& room = metrics_room();
   room.x.fill_rows(x);
-  general_->correct(queue_, room.model(), 1, room.right.data());
+  general()->correct(queue_, room.model(), 1, room.right.data());
   queue_.finish();
   return share_of_test(room.right.download()[0]);
 }
@@ -189,8 +189,8 @@ RowMetrics CudaNetwork::measure_rows(const Field& x, const Field* dual, const Fi
                  agents);
   if (dual) record_parts(queue_, room, OfMean{dual->view(), agents, 1.0}, room.dual_sum(), 1);
   if (tested) {
-    general_->correct(queue_, x.view(), agents, room.right.data());
-    general_->correct(queue_, room.model(), 1, room.right.data() + agents);
+    general()->correct(queue_, x.view(), agents, room.right.data());
+    general()->correct(queue_, room.model(), 1, room.right.data() + agents);
   }
   for (std::size_t i = 0; i <= agents; ++i) {
     record_global(room, i < agents ? Rows{x.view().row(i), 0} : room.model(), i);

@@ -27,12 +27,7 @@ CudaNetwork::CudaNetwork(const Surroundings<float>& s, const Options& options)
       self_weight_(self_weights()),
       degree_(degrees()),
       trouble_(1),
-      seen_(pinned_trouble()) {
-  if (!options.problem) return;
-  loaded_ = load(options.problem, options.tf32);
-  general_ = loaded_->general.get();
-  if (!options.host_gradient) fused_ = loaded_->fused.get();
-}
+      seen_(pinned_trouble()) {}
 
 CudaNetwork::Loaded::Loaded(const Problem& problem, bool in_tf32)
     : tf32(in_tf32),
@@ -45,6 +40,14 @@ struct CudaNetwork::Last {
   std::mutex mutex;
   std::weak_ptr<const Problem> problem;
   std::shared_ptr<Loaded> loaded;
+
+  // Whether it is this one, and nobody's; if not it makes room.
+  bool is(const std::shared_ptr<const Problem>& asked, bool tf32) {
+    const bool same = loaded && asked && problem.lock() == asked && loaded->tf32 == tf32 &&
+                      loaded.use_count() == 1;
+    if (!same) loaded.reset();
+    return same;
+  }
 };
 
 CudaNetwork::Last& CudaNetwork::last() {
@@ -55,21 +58,35 @@ CudaNetwork::Last& CudaNetwork::last() {
 bool CudaNetwork::has_loaded(const std::shared_ptr<const Problem>& problem, bool tf32) {
   Last& l = last();
   const std::lock_guard lock(l.mutex);
-  const bool same = l.loaded && problem && l.problem.lock() == problem && l.loaded->tf32 == tf32 &&
-                    l.loaded.use_count() == 1;
-  if (!same) l.loaded.reset();
-  return same;
+  return l.is(problem, tf32);
 }
 
 std::shared_ptr<CudaNetwork::Loaded> CudaNetwork::load(
     const std::shared_ptr<const Problem>& problem, bool tf32) {
-  if (has_loaded(problem, tf32)) return last().loaded;
-  auto made = std::make_shared<Loaded>(*problem, tf32);
   Last& l = last();
   const std::lock_guard lock(l.mutex);
-  l.loaded = made;
-  l.problem = problem;
-  return made;
+  if (!l.is(problem, tf32)) {
+    l.loaded = std::make_shared<Loaded>(*problem, tf32);
+    l.problem = problem;
+  }
+  return l.loaded;
+}
+
+void CudaNetwork::require_room(const Footprint& run) {
+  require_memory(s_, options_, run, loaded_ || has_loaded(options_.problem, options_.tf32));
+}
+
+CudaNetwork::Loaded* CudaNetwork::loaded() {
+  if (!loaded_ && options_.problem) loaded_ = load(options_.problem, options_.tf32);
+  return loaded_.get();
+}
+
+GeneralObjective* CudaNetwork::general() {
+  return loaded() ? loaded()->general.get() : nullptr;
+}
+
+FullGradient* CudaNetwork::fused() {
+  return loaded() && !options_.host_gradient ? loaded()->fused.get() : nullptr;
 }
 
 DeviceField CudaNetwork::field() {
@@ -129,18 +146,18 @@ void CudaNetwork::written(const float* rows) {
 void CudaNetwork::gradient(const Field& x, Field& g) {
   if (s_.batch == 0) return full_gradient(x, g);
   written(g.view().data);
-  if (general_ && !options_.host_gradient)
-    general_->batch_gradient(queue_, x.view(), g.view(), s_.seed, s_.batch);
+  if (general() && !options_.host_gradient)
+    general()->batch_gradient(queue_, x.view(), g.view(), s_.seed, s_.batch);
   else
     host_gradient(x, g, false);
 }
 
 void CudaNetwork::full_gradient(const Field& x, Field& g) {
   written(g.view().data);
-  if (fused_)
-    fused_->gradient(queue_, x.view(), g.view());
-  else if (general_ && !options_.host_gradient)
-    general_->gradient(queue_, x.view(), g.view());
+  if (fused())
+    fused()->gradient(queue_, x.view(), g.view());
+  else if (general() && !options_.host_gradient)
+    general()->gradient(queue_, x.view(), g.view());
   else
     host_gradient(x, g, true);
 }
@@ -188,7 +205,6 @@ std::unique_ptr<AnyNetwork<float>> make_network(const Surroundings<float>& surro
       units = std::max(units, width);
   require_grids(static_cast<std::size_t>(surroundings.graph.agents()),
                 surroundings.links.varies() ? 2 * surroundings.graph.edges() : 0, units);
-  require_memory(surroundings, options, CudaNetwork::has_loaded(options.problem, options.tf32));
   return std::make_unique<CudaNetwork>(surroundings, options);
 }
 

@@ -5,6 +5,7 @@
 
 #include "ticopd/cuda/cuda.hpp"
 #include "ticopd/cuda/field.hpp"
+#include "ticopd/cuda/footprint.hpp"
 #include "ticopd/cuda/map.cuh"
 #include "ticopd/cuda/metrics.hpp"
 #include "ticopd/cuda/mirror.hpp"
@@ -45,13 +46,13 @@ class CudaNetwork final : public AnyNetwork<float> {
   Global global_at(std::span<const float> x) override;
   double accuracy(std::span<const float> x) override;
   // As ticopd::measure_rows, of rows on the device; where the objective is there too.
-  bool measures_rows() const { return general_ != nullptr; }
+  bool measures_rows() { return general() != nullptr; }
   RowMetrics measure_rows(const Field& x, const Field* dual, const Field* surrogates);
   Ledger& ledger() override;
 
-  // Whether the problem is on the device already, from a network before; if not, what is there
-  // makes room.
-  static bool has_loaded(const std::shared_ptr<const Problem>& problem, bool tf32);
+  // UnavailableError if a run with this footprint would not fit onto the device. To be asked before
+  // the run is made; the problem, which it counts too, is loaded when it is first needed.
+  void require_room(const Footprint& run);
 
   // Everything asked for is done. Diverged if a message could not be encoded.
   void finish();
@@ -103,11 +104,15 @@ class CudaNetwork final : public AnyNetwork<float> {
     std::unique_ptr<GeneralObjective> general;
   };
   static std::shared_ptr<Loaded> load(const std::shared_ptr<const Problem>& problem, bool tf32);
+  // Whether the problem is on the device already, from a network before; if not, what is there
+  // makes room.
+  static bool has_loaded(const std::shared_ptr<const Problem>& problem, bool tf32);
   struct Last;
   static Last& last();
+  Loaded* loaded();
+  FullGradient* fused();        // null: of another kind, or gradients are the host's
+  GeneralObjective* general();  // null: all is the host's
   std::shared_ptr<Loaded> loaded_;
-  FullGradient* fused_ = nullptr;        // null: of another kind
-  GeneralObjective* general_ = nullptr;  // null: all is the host's
   Buffer<float> self_weight_, degree_;
   Buffer<Trouble> trouble_;
   std::shared_ptr<Trouble> seen_;  // a copy for the host, a little late

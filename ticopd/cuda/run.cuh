@@ -43,7 +43,8 @@ class Staged {
 template <class Algorithm>
 class DeviceRun final : public AnyRun<float> {
  public:
-  DeviceRun(const Algorithm& params, CudaNetwork& net) : net_(net), run_(params, net) {}
+  DeviceRun(const Algorithm& params, CudaNetwork& net)
+      : net_(with_room(net, footprint_of(params))), run_(params, net) {}
 
   void step() override { run_.step(); }
 
@@ -74,6 +75,11 @@ class DeviceRun final : public AnyRun<float> {
   }
 
  private:
+  static CudaNetwork& with_room(CudaNetwork& net, const Footprint& run) {
+    net.require_room(run);
+    return net;
+  }
+
   struct Download {
     StateVisitor<float>& state;
     Staged& staged;

@@ -1,0 +1,116 @@
+// What a run keeps on the device is counted before anything is allocated.
+#include "ticopd/cuda/footprint.hpp"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cuda/device.hpp"
+#include "cuda/whole_runs.hpp"
+#include "ticopd/algorithms/table.hpp"
+
+namespace ticopd::cuda {
+namespace {
+
+TEST(Footprint, IsWhatAnAlgorithmAsksFor) {
+  const Footprint ticopd = footprint_of(TiCoPD{});
+  EXPECT_EQ(ticopd.fields, 3u);  // x, lambda, grad
+  EXPECT_EQ(ticopd.surrogates, 1u);
+  EXPECT_EQ(ticopd.mirrors, 1u);
+  const Footprint lead = footprint_of(LEAD{});
+  EXPECT_EQ(lead.surrogates, 2u);  // h and its estimate
+  EXPECT_EQ(lead.mirrors, 1u);
+  EXPECT_EQ(footprint_of(DoCoM{}).mirrors, 2u);
+}
+
+TEST(Footprint, InBytesGrowsWithAgentsAndLinks) {
+  const Footprint run{.fields = 3, .surrogates = 2, .mirrors = 1};
+  EXPECT_EQ(run.state_bytes(10, 0, 1), 50u * 512);  // a row begins at a multiple of 512 bytes
+  EXPECT_EQ(run.state_bytes(10, 0, 129), 50u * 1024);
+  EXPECT_EQ(run.state_bytes(10, 20, 128), (30u + 2 * (20 + 10)) * 512);  // and their means
+  EXPECT_EQ(run.codec_bytes(10, 20, 128), 2 * run.codec_bytes(10, 0, 128));
+}
+
+constexpr int agents = 8;
+
+struct Flat final : Objective<float> {
+  explicit Flat(std::size_t d) : d(d) {}
+  int agents() const override { return cuda::agents; }
+  std::size_t dimension() const override { return d; }
+  double value(int, std::span<const float>) const override { return 0; }
+  void gradient(int, std::span<const float>, std::span<float> g) const override {
+    std::ranges::fill(g, 0.0f);
+  }
+  std::size_t d;
+};
+
+std::size_t free_memory() {
+  std::size_t free = 0, total = 0;
+  EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
+  return free;
+}
+
+struct Measured {
+  std::size_t state, taken;           // of a run that was made
+  std::size_t foretold, with_codecs;  // and what its footprint says
+};
+
+Measured measure(const std::string& name, std::size_t d, double drop) {
+  const AlgorithmOptions options = dense::options_of(name);
+  const Graph graph = dense::graph_for(name, ring(agents));
+  const Spectrum spectrum = ticopd::spectrum(graph, Weights::metropolis);
+  // It keeps values and indices of all coordinates, if need be, and codes both.
+  const CodecOptions codec = dense::codec_for(name, {.kind = "threshold", .then = "qsgd"});
+  const auto on_host = make_codec<float>(codec);
+  const Flat objective(d);
+  Alone alone;
+  Pool pool(1, false);
+  const auto net = make_network({.graph = graph,
+                                 .objective = objective,
+                                 .codec = *on_host,
+                                 .transport = alone,
+                                 .pool = pool,
+                                 .links = {.drop = drop}},
+                                {.codec = codec});
+  Measured m{};
+  const std::size_t before = free_memory();
+  const auto run = dense::device_algorithm(name, graph)(*net);
+  m.taken = before - std::min(before, free_memory());
+  m.state = net->state_bytes();
+  with_algorithm(All{}, name, [&]<class A>() {
+    Warnings warnings;
+    const Footprint counted = footprint_of(resolved<A>(options, spectrum, warnings, 1000));
+    const std::size_t links = drop > 0 ? 2 * graph.edges() : 0;
+    m.foretold = counted.state_bytes(agents, links, d);
+    m.with_codecs = m.foretold + counted.codec_bytes(agents, links, d);
+  });
+  return m;
+}
+
+TEST(Footprint, OfEveryAlgorithmIsTheStateOfItsRun) {
+  TICOPD_NEEDS_DEVICE();
+  for (const std::string& name : dense::algorithm_names())
+    for (const double drop : {0.0, 0.3}) {
+      const AlgorithmNeeds needs = algorithm_needs(dense::options_of(name));
+      if (drop > 0 && (needs.centre || needs.fixed_graph)) continue;
+      SCOPED_TRACE(name);
+      const Measured m = measure(name, 500, drop);
+      EXPECT_EQ(m.state, m.foretold);
+    }
+}
+
+TEST(Footprint, IsAtLeastWhatIsTakenAsForetold) {
+  TICOPD_NEEDS_DEVICE();
+  measure("ticopd", 500, 0);  // what CUDA takes for itself
+  for (const char* name : {"ticopd", "lead", "docom", "qsparse_local_sgd"}) {
+    SCOPED_TRACE(name);
+    const Measured m = measure(name, 1 << 21, 0);  // a field has 64 MiB
+    EXPECT_GE(m.taken, m.state);
+    if (briefly()) continue;  // the tool takes memory of its own
+    EXPECT_LE(m.taken, m.with_codecs + (std::size_t{32} << 20));  // whole pages
+  }
+}
+
+}  // namespace
+}  // namespace ticopd::cuda
