@@ -58,6 +58,17 @@ TEST(Agreement, TheSameSeedGivesTheSameDigestTwice) {
   EXPECT_EQ(curve({}, Device::cuda).solution.digest, curve({}, Device::cuda).solution.digest);
 }
 
+// A program may have a network in each of two threads: they take turns on the device.
+TEST(Agreement, OfTwoThreadsIsThatOfEachAlone) {
+  TICOPD_NEEDS_DEVICE();
+  const auto digest_of_a_run = [] { return curve({}, Device::cuda).solution.digest; };
+  const std::string alone = digest_of_a_run();
+  std::string found[2];
+  in_two_threads([&](int thread) { found[thread] = digest_of_a_run(); });
+  EXPECT_EQ(found[0], alone);
+  EXPECT_EQ(found[1], alone);
+}
+
 TEST(Agreement, WhereTheMemoryWouldNotDoItIsSaidBefore) {
   TICOPD_NEEDS_DEVICE();
   try {  // many agents, with three million parameters each

@@ -1,6 +1,8 @@
 // Rounds that do the same are replayed as graphs, and nobody can tell by what they compute.
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include "cuda/device.hpp"
 #include "ticopd/cuda/queue.hpp"
 
@@ -134,6 +136,102 @@ TEST(Queue, BeginsWhatIsAsideWhereThereIsRoom) {
   EXPECT_EQ(after.read(), expected);
   EXPECT_EQ(aside.read(), of_aside);
   EXPECT_EQ(beside.read().size(), 600u);
+}
+
+// Nothing but small ones aside, which take their place among the others: there is nothing to join,
+// also where that is captured.
+TEST(Queue, JoinsWhereNothingRanAside) {
+  TICOPD_NEEDS_DEVICE();
+  List list;
+  Queue queue;
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t round = 1; round <= 100; ++round) {
+    queue.begin_round(round);
+    queue.begin_aside();
+    list.add(queue, 10, true);
+    queue.end_aside();
+    queue.room_aside();
+    queue.join();
+    list.add(queue, 20);
+    expected.insert(expected.end(), {round + 10, round + 20});
+  }
+  queue.finish();
+  EXPECT_EQ(list.read(), expected);
+  EXPECT_GE(queue.graphs(), 1u);
+}
+
+// Six hundred rounds unlike all before them, and then rounds that repeat: these have graphs again.
+TEST(Queue, ForgetsRoundsThatDoNotComeBack) {
+  TICOPD_NEEDS_DEVICE();
+  List list;
+  Queue queue;
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t round = 1; round <= 700; ++round) {
+    queue.begin_round(round);
+    const std::uint32_t by = round <= 600 ? round : 7;
+    list.add(queue, by);
+    expected.push_back(round + by);
+    if (round == 600) {
+      queue.finish();
+      EXPECT_EQ(queue.graphs(), 0u);
+    }
+  }
+  queue.finish();
+  EXPECT_EQ(list.read(), expected);
+  EXPECT_GE(queue.graphs(), 1u);
+}
+
+__global__ void take_a_millisecond(std::uint32_t* done, Round round) {
+  std::uint64_t begin, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
+  do {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  } while (now - begin < 1000000);
+  *reinterpret_cast<volatile std::uint32_t*>(done) = round.number();
+  __threadfence_system();
+}
+
+TEST(Queue, KeepsTheHostNearTheDevice) {
+  TICOPD_NEEDS_DEVICE();
+  void* pinned = nullptr;
+  check(cudaMallocHost(&pinned, sizeof(std::uint32_t)), "allocate pinned memory");
+  auto* done = new (pinned) std::uint32_t(0);
+  {
+    Queue queue;
+    for (std::uint32_t round = 1; round <= 400; ++round) {
+      queue.begin_round(round);
+      queue.launch(take_a_millisecond, Grid{.blocks = dim3(1), .threads = dim3(1)}, done,
+                   ThisRound{});
+      const std::uint32_t seen = *const_cast<volatile std::uint32_t*>(done);
+      ASSERT_LE(round, seen + 6 * 16);  // four flushes, one that runs, one that is recorded
+    }
+    queue.finish();
+    EXPECT_EQ(*done, 400u);
+  }
+  cudaFreeHost(pinned);
+}
+
+// Each with rounds that are captured while the other waits for the device.
+TEST(Queue, OfTwoThreadsIsThatOfEachAlone) {
+  TICOPD_NEEDS_DEVICE();
+  std::vector<std::uint32_t> expected, found[2];
+  for (std::uint32_t round = 1; round <= 400; ++round) expected.push_back(round + round / 40);
+  in_two_threads([&](int thread) {
+    List list;
+    Queue queue;
+    for (std::uint32_t round = 1; round <= 400; ++round) {
+      queue.begin_round(round);
+      list.add(queue, round / 40);
+      if (round % 50 == 0) {
+        queue.finish();
+        list.read();
+      }
+    }
+    queue.finish();
+    found[thread] = list.read();
+  });
+  EXPECT_EQ(found[0], expected);
+  EXPECT_EQ(found[1], expected);
 }
 
 }  // namespace

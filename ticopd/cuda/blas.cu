@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -218,6 +219,7 @@ std::vector<Product::Algorithm> Product::candidates() const {
 }
 
 void Product::choose(const void* a, const void* b, void* c) {
+  const std::lock_guard lock(device_mutex());
   const Stream stream;
   const Event begin, end;
   cuda::check(cudaDeviceSynchronize(), "wait");  // what is enqueued may still use the operands

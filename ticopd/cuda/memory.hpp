@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,6 +13,10 @@ namespace ticopd::cuda {
 
 // UnavailableError with what was tried and what CUDA says of it.
 void check(cudaError_t status, const char* what);
+
+// Held while a stream is captured, and by who waits for the whole device, as all below do: CUDA
+// refuses that while anybody captures. Of the process, so that threads may have a network each.
+std::recursive_mutex& device_mutex();
 
 // Memory of the device, zero at first. An estimate was made before (device.hpp): that it is refused
 // here is a surprise, but not a crash.

@@ -9,13 +9,20 @@
 namespace ticopd::cuda {
 namespace {
 
-// How often the host looks whether a message could not be encoded.
+// How often the host looks whether a message could not be encoded. It sees how that was a look ago.
 constexpr std::uint32_t rounds_between_looks = 64;
+// And it passes over the last rounds before that, which may have been launched by then or not: what
+// is found, and when, depends on nobody's speed.
+constexpr std::uint32_t rounds_unsure = 32;
 
 std::shared_ptr<Trouble> pinned_trouble() {
+  const std::lock_guard lock(device_mutex());
   void* memory = nullptr;
   check(cudaMallocHost(&memory, sizeof(Trouble)), "allocate pinned memory");
-  return {new (memory) Trouble{}, [](Trouble* t) { cudaFreeHost(t); }};
+  return {new (memory) Trouble{}, [](Trouble* t) {
+            const std::lock_guard freeing(device_mutex());
+            cudaFreeHost(t);
+          }};
 }
 
 }  // namespace
@@ -108,20 +115,21 @@ void CudaNetwork::begin_round(std::uint32_t round) {
   host_.begin_round(round);
   queue_.begin_round(round);
   if (round % rounds_between_looks != 0) return;
-  look_for_trouble(*seen_);
-  check(cudaMemcpyAsync(seen_.get(), trouble_.data(), sizeof(Trouble), cudaMemcpyDeviceToHost,
-                        queue_.stream()),
-        "copy");
+  queue_.wait_for_copy();
+  if (round > rounds_between_looks + rounds_unsure)
+    look_for_trouble(round - rounds_between_looks - rounds_unsure);
+  queue_.copy_to_host(seen_.get(), trouble_.data(), sizeof(Trouble));
 }
 
 void CudaNetwork::finish() {
   queue_.finish();
   copy(seen_.get(), trouble_.data(), sizeof(Trouble));
-  look_for_trouble(*seen_);
+  look_for_trouble(round());
 }
 
-void CudaNetwork::look_for_trouble(const Trouble& t) const {
-  if (t.any == 0) return;
+void CudaNetwork::look_for_trouble(std::uint32_t last) const {
+  const Trouble& t = *seen_;
+  if (t.any == 0 || t.round > last) return;
   throw Diverged("diverged: what agent " + std::to_string(t.agent) + ", round " +
                  std::to_string(t.round) + ", channel " + std::to_string(t.channel) +
                  " would send is not finite, or beyond what the codec can carry");

@@ -26,6 +26,7 @@ class CudaNetwork final : public AnyNetwork<float> {
   using Mirror = DeviceMirror;
 
   CudaNetwork(const Surroundings<float>& s, const Options& options);
+  ~CudaNetwork() override { queue_.finish_quietly(); }  // a copy may be on its way to seen_
 
   Field field();
   Field start();
@@ -67,7 +68,7 @@ class CudaNetwork final : public AnyNetwork<float> {
 
  private:
   void host_gradient(const Field& x, Field& g, bool full);
-  void look_for_trouble(const Trouble& trouble) const;
+  void look_for_trouble(std::uint32_t last) const;  // in rounds up to that
   // These rows are about to be written: by a map, which can leave sums for one mirror, or
   // otherwise.
   void watch_writing(const float* rows, Watch& watch);

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -10,8 +11,11 @@ namespace {
 
 // So many equal rounds are one graph: launching one costs the host, and the device a gap.
 constexpr std::size_t rounds_at_once = 16;
-// Graphs are kept for good. Where every round differs from all before it (a step size that falls),
-// they would only be memory: then kernels are launched one by one.
+// But not where so many take longer than that: nobody could stop a run in between.
+constexpr std::chrono::milliseconds longest_flush{250};
+// So many kinds of rounds are known at a time. Where every round differs from all before it (a step
+// size that falls) no graph is made, since a first of its kind is launched kernel by kernel; and
+// what comes after that has its graphs again.
 constexpr std::size_t most_known = 256;
 // So few kernels are soon done beside others, wherever there is room for them.
 constexpr std::size_t most_that_wait = 2;
@@ -39,19 +43,22 @@ cudaStream_t stream_of_all() {
 
 }  // namespace
 
-Queue::Queue() : stream_(stream_of_all()), round_(1) {
+Queue::Queue() : stream_(stream_of_all()), at_once_(rounds_at_once), round_(1) {
   for (cudaStream_t* stream : {&capture_, &side_})
     check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "make a stream");
-  for (cudaEvent_t* event : {&forked_, &joined_})
-    check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
+  const auto make = [](cudaEvent_t& event, unsigned flags) {
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | flags), "make an event");
+  };
+  for (cudaEvent_t* event : {&forked_, &joined_}) make(*event, 0);
+  make(copied_, cudaEventBlockingSync);  // the host sleeps: it has time
+  for (cudaEvent_t& event : flushed_) make(event, cudaEventBlockingSync);
   pending_.emplace_back();
 }
 
 Queue::~Queue() {
-  cudaStreamSynchronize(stream_);
-  for (auto& [key, graph] : known_)
-    if (graph.exec) cudaGraphExecDestroy(graph.exec);
-  for (cudaEvent_t event : {forked_, joined_}) cudaEventDestroy(event);
+  forget_graphs();
+  for (cudaEvent_t event : {forked_, joined_, copied_}) cudaEventDestroy(event);
+  for (cudaEvent_t event : flushed_) cudaEventDestroy(event);
   for (cudaStream_t stream : {side_, capture_}) cudaStreamDestroy(stream);
 }
 
@@ -80,7 +87,7 @@ void Queue::host(std::function<void()> work) {
 void Queue::begin_round(std::uint32_t round) {
   join();
   const bool next = round == pending_.back().round + 1;
-  if (!next || pending_.size() == rounds_at_once) flush();
+  if (!next || pending_.size() >= at_once_) flush();
   if (pending_.back().items.empty() && pending_.size() == 1)
     pending_.back().round = round;
   else
@@ -110,10 +117,10 @@ void Queue::flush() {
       round.key += '|';
     }
   }
-  bool alike = pending_.size() == rounds_at_once;
+  bool alike = pending_.size() == at_once_;
   for (const Recorded& round : pending_) alike = alike && round.key == pending_[0].key;
   // Rounds that take turns (two fields that swap places) repeat in pairs.
-  bool pairs = pending_.size() == rounds_at_once;
+  bool pairs = pending_.size() == at_once_;
   for (std::size_t i = 2; i < pending_.size(); ++i)
     pairs = pairs && pending_[i].key == pending_[i - 2].key;
   // Whether it works or throws, nothing is run twice: its memory may be gone by then.
@@ -122,10 +129,12 @@ void Queue::flush() {
     pending_.push_back({.round = last, .items = {}, .key = {}});
   };
   try {
+    keep_near();
     if (alike || pairs)
       run(0, pending_.size());
     else
       for (std::size_t i = 0; i < pending_.size(); ++i) run(i, 1);
+    check(cudaEventRecord(flushed_[flushes_++ % most_ahead], stream_), "launch a round");
   } catch (...) {
     forget();
     throw;
@@ -133,11 +142,34 @@ void Queue::flush() {
   forget();
 }
 
-Queue::Graph* Queue::graph_of(const std::string& key) {
+Queue::Graph& Queue::graph_of(const std::string& key) {
   const auto found = known_.find(key);
-  if (found != known_.end()) return &found->second;
-  if (known_.size() >= most_known) return nullptr;
-  return &known_[key];
+  if (found != known_.end()) return found->second;
+  if (known_.size() >= most_known) forget_graphs();
+  return known_[key];
+}
+
+void Queue::forget_graphs() {
+  cudaStreamSynchronize(stream_);  // that runs them; what went wrong there is told by finish()
+  for (auto& [key, graph] : known_)
+    if (graph.exec) cudaGraphExecDestroy(graph.exec);
+  known_.clear();
+}
+
+// Waits for what was flushed so many times ago, whose event is the next one's.
+void Queue::keep_near() {
+  const auto begin = std::chrono::steady_clock::now();
+  check(cudaEventSynchronize(flushed_[flushes_ % most_ahead]), "finish a round");
+  if (std::chrono::steady_clock::now() - begin > longest_flush) at_once_ = 1;
+}
+
+void Queue::copy_to_host(void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "copy");
+  check(cudaEventRecord(copied_, stream_), "copy");
+}
+
+void Queue::wait_for_copy() {
+  check(cudaEventSynchronize(copied_), "copy");
 }
 
 void Queue::run(std::size_t first, std::size_t count) {
@@ -145,9 +177,10 @@ void Queue::run(std::size_t first, std::size_t count) {
   set_round(pending_[first].round);
   std::string key = std::to_string(count) + pending_[first].key;
   if (count > 1) key += "/" + pending_[first + 1].key;
-  Graph* graph = graph_of(key);
-  if (!graph || ++graph->seen == 1) return enqueue(stream_, first, count);
-  if (!graph->exec) {
+  Graph& graph = graph_of(key);
+  if (++graph.seen == 1) return enqueue(stream_, first, count);
+  if (!graph.exec) {
+    const std::lock_guard lock(device_mutex());
     cudaGraph_t captured = nullptr;
     check(cudaStreamBeginCapture(capture_, cudaStreamCaptureModeRelaxed), "capture a round");
     try {
@@ -158,13 +191,13 @@ void Queue::run(std::size_t first, std::size_t count) {
       throw;
     }
     check(cudaStreamEndCapture(capture_, &captured), "capture a round");
-    const cudaError_t made = cudaGraphInstantiate(&graph->exec, captured, 0);
+    const cudaError_t made = cudaGraphInstantiate(&graph.exec, captured, 0);
     cudaGraphDestroy(captured);
     check(made, "make a graph of a round");
     ++graphs_made_;
     device_round_ -= static_cast<std::uint32_t>(count);  // captured, not run
   }
-  check(cudaGraphLaunch(graph->exec, stream_), "launch a round");
+  check(cudaGraphLaunch(graph.exec, stream_), "launch a round");
   device_round_ += static_cast<std::uint32_t>(count);
 }
 
@@ -191,8 +224,10 @@ void Queue::enqueue_round(cudaStream_t stream, const Recorded& round, const Roun
                           bool& early) {
   const std::vector<Item>& items = round.items;
   std::size_t aside = 0, aside_end = 0;  // items aside that have not begun
+  bool forked = false;
   const auto begin_aside = [&] {
     if (aside == aside_end) return;
+    forked = true;
     check(cudaEventRecord(forked_, stream), "fork");
     check(cudaStreamWaitEvent(side_, forked_), "fork");
     for (std::size_t i = aside; i < aside_end; ++i) items[i].enqueue({side_, number, i > aside});
@@ -217,9 +252,11 @@ void Queue::enqueue_round(cudaStream_t stream, const Recorded& round, const Roun
         break;
       case Kind::join:
         begin_aside();
+        early = false;
+        if (!forked) break;  // all of it was small, and had its place among the others
+        forked = false;
         check(cudaEventRecord(joined_, side_), "join");
         check(cudaStreamWaitEvent(stream, joined_), "join");
-        early = false;
     }
 }
 

@@ -91,10 +91,17 @@ class Queue {
   // Something that the host does: all before it is done by then, and nothing after it has begun.
   void host(std::function<void()> work);
 
-  void begin_round(std::uint32_t round);  // what is added from now on is of this round
-  void finish();                          // all is done when it returns
-  void finish_quietly() noexcept;         // for destructors: who looks at the results is told
+  // What is added from now on is of this round. Waits while the device is far behind, some sixty
+  // rounds: who stops a run, or looks at a clock, would find them all still to come.
+  void begin_round(std::uint32_t round);
+  void finish();                   // all is done when it returns
+  void finish_quietly() noexcept;  // for destructors: who looks at the results is told
   cudaStream_t stream() const { return stream_; }
+
+  // To pinned memory, behind what was launched so far: all but the last sixteen rounds at most. The
+  // host goes on, and waits for it before it looks.
+  void copy_to_host(void* to, const void* from, std::size_t bytes);
+  void wait_for_copy();
 
   std::uint64_t graphs() const { return graphs_made_; }  // for tests
 
@@ -115,18 +122,24 @@ class Queue {
     cudaGraphExec_t exec = nullptr;
     std::uint32_t seen = 0;
   };
+  static constexpr std::size_t most_ahead = 4;  // flushes
 
   void flush();
+  void keep_near();
+  void forget_graphs();
   void run(std::size_t first, std::size_t count);
   void enqueue(cudaStream_t stream, std::size_t first, std::size_t count);
   void enqueue_round(cudaStream_t stream, const Recorded& round, const Round& number, bool& early);
   static bool waits_for_room(const std::vector<Item>& items, std::size_t first, std::size_t last);
   void set_round(std::uint32_t round);
-  Graph* graph_of(const std::string& key);
+  Graph& graph_of(const std::string& key);
 
   cudaStream_t stream_;  // of all queues: see stream_of_all
   cudaStream_t capture_ = nullptr, side_ = nullptr;
-  cudaEvent_t forked_ = nullptr, joined_ = nullptr;
+  cudaEvent_t forked_ = nullptr, joined_ = nullptr, copied_ = nullptr;
+  cudaEvent_t flushed_[most_ahead] = {};  // of the last ones, in turn
+  std::size_t flushes_ = 0;
+  std::size_t at_once_;  // rounds of a flush, at most
   bool aside_ = false, any_aside_ = false;
   Buffer<std::uint32_t> round_;     // the device's: the number of the round before the next
   std::uint32_t device_round_ = 0;  // what it will be when all enqueued is done
