@@ -17,7 +17,7 @@ struct Curve {
 };
 
 inline std::string curve_rounds() {
-  return briefly() ? "20" : "200";
+  return briefly() ? "10" : "200";
 }
 
 inline Curve curve(const std::vector<std::string>& set, Device device) {

@@ -72,6 +72,7 @@ TEST_P(CudaMetrics, AreTheHostsBitByBit) {
                                "iterations=6",
                                "log.every=2"};
   all.insert(all.end(), c.set.begin(), c.set.end());
+  if (briefly()) all.insert(all.end(), {"iterations=2", "log.every=1"});
   const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", all);
   Prepared<float> p =
       prepare<float>(config, {.threads = 2, .offline = true, .device = Device::cuda});
@@ -97,6 +98,15 @@ TEST_P(CudaMetrics, AreTheHostsBitByBit) {
   EXPECT_GE(looked, 3);
 }
 
+// More models than are recorded at once, and each is measured on the shards of all.
+std::vector<std::string> many_agents() {
+  std::vector<std::string> set{"problem.objective=\"softmax\"", "graph.agents=131",
+                               "problem.samples=1310", "log.every=6"};
+  if (briefly())
+    set.insert(set.end(), {"problem.data=\"synthetic\"", "problem.features=20", "graph.agents=66"});
+  return set;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Of, CudaMetrics,
     ::testing::Values(Case{"dual_and_mirror", "", true}, Case{"no_dual", "choco_sgd", false},
@@ -104,12 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"codec_of_the_host", "", true, {"codec.coding=\"elias\""}},
                       // More blocks of coordinates than one thread block fetches at once.
                       Case{"long_rows", "", true, {"problem.hidden=[200]"}},
-                      // More models than are recorded at once.
-                      Case{"many_agents",
-                           "",
-                           true,
-                           {"graph.agents=131", "problem.samples=1310", "log.every=6",
-                            "problem.objective=\"softmax\""}}),
+                      Case{"many_agents", "", true, many_agents()}),
     [](const auto& c) { return c.param.name; });
 
 // An objective that the device has no code for: rows come to the host, as ever.

@@ -90,8 +90,8 @@ TEST(CudaNetwork, LongRowsAndManyRoundsHaveTheBitsOfTheCpu) {
     ticopd::Setup<float> setup{.graph = ring(5),
                                .objective = f,
                                .codec = make_codec<float>(codec),
-                               .iterations = 150,
-                               .log = {.every = 70}};
+                               .iterations = briefly() ? 40u : 150u,
+                               .log = {.every = briefly() ? 20u : 70u}};
     const AlgorithmOptions steps{"ticopd", {{"alpha", 1e-5}, {"theta", 1}, {"eta", 0.1}}, {}};
     Warnings warnings;
     const Spectrum s = spectrum(setup.graph, setup.weights);
