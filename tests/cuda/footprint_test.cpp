@@ -17,19 +17,24 @@ TEST(Footprint, IsWhatAnAlgorithmAsksFor) {
   const Footprint ticopd = footprint_of(TiCoPD{});
   EXPECT_EQ(ticopd.fields, 3u);  // x, lambda, grad
   EXPECT_EQ(ticopd.surrogates, 1u);
-  EXPECT_EQ(ticopd.mirrors, 1u);
+  EXPECT_EQ(ticopd.coded, 1u);
   const Footprint lead = footprint_of(LEAD{});
   EXPECT_EQ(lead.surrogates, 2u);  // h and its estimate
-  EXPECT_EQ(lead.mirrors, 1u);
-  EXPECT_EQ(footprint_of(DoCoM{}).mirrors, 2u);
+  EXPECT_EQ(lead.coded, 1u);
+  EXPECT_EQ(footprint_of(DoCoM{}).coded, 2u);
+  EXPECT_EQ(footprint_of(QsparseLocalSGD{}).coded, 1u);  // what comes down is dense
 }
 
 TEST(Footprint, InBytesGrowsWithAgentsAndLinks) {
-  const Footprint run{.fields = 3, .surrogates = 2, .mirrors = 1};
+  const Footprint run{.fields = 3, .surrogates = 2, .coded = 1};
   EXPECT_EQ(run.state_bytes(10, 0, 1), 50u * 512);  // a row begins at a multiple of 512 bytes
   EXPECT_EQ(run.state_bytes(10, 0, 129), 50u * 1024);
   EXPECT_EQ(run.state_bytes(10, 20, 128), (30u + 2 * (20 + 10)) * 512);  // and their means
-  EXPECT_EQ(run.codec_bytes(10, 20, 128), 2 * run.codec_bytes(10, 0, 128));
+  const CodecOptions qsgd{.kind = "qsgd"}, small_buckets{.kind = "qsgd", .bucket = 2};
+  EXPECT_EQ(run.codec_bytes(10, 20, 128, qsgd), 2 * run.codec_bytes(10, 0, 128, qsgd));
+  EXPECT_GE(run.codec_bytes(10, 0, 4096, small_buckets),
+            run.codec_bytes(10, 0, 4096, qsgd) + 10 * 2047 * 28);
+  EXPECT_EQ(run.codec_bytes(10, 0, 128, {}), 0u);  // rows as they are
 }
 
 constexpr int agents = 8;
@@ -83,7 +88,7 @@ Measured measure(const std::string& name, std::size_t d, double drop) {
     const Footprint counted = footprint_of(resolved<A>(options, spectrum, warnings, 1000));
     const std::size_t links = drop > 0 ? 2 * graph.edges() : 0;
     m.foretold = counted.state_bytes(agents, links, d);
-    m.with_codecs = m.foretold + counted.codec_bytes(agents, links, d);
+    m.with_codecs = m.foretold + counted.codec_bytes(agents, links, d, codec);
   });
   return m;
 }

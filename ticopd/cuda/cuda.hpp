@@ -33,7 +33,7 @@ std::unique_ptr<AnyNetwork<float>> make_network(const Surroundings<float>& surro
                                                 const Options& options);
 
 // As ticopd::make_algorithm, for that network. Making a run is an UnavailableError if the device's
-// memory would not do; that is found before anything is allocated.
+// memory would not do; that is found before any of it is taken.
 RunFactory<float> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
                                  Warnings& warnings, std::uint32_t iterations);
 

@@ -7,9 +7,14 @@ std::size_t row_bytes(std::size_t d) {
   return (d + 127) / 128 * 128 * sizeof(float);
 }
 
-// Of a message: values, indices, planes of them and the inner codec's payload (kept.cu), each at
-// most as long as the row; and sums over blocks, which together are shorter than one.
-constexpr std::size_t rows_of_a_codec = 5;
+// Of one message: values, indices, planes of them and the inner codec's payload (kept.cu), each at
+// most as long as the row; sums over blocks, which together are shorter than one; and what goes
+// with every bucket (its norm, gauge and sum) and with a search for the largest.
+std::size_t message_bytes(std::size_t d, const CodecOptions& codec) {
+  if (codec.kind == "identity") return 0;
+  const std::size_t buckets = codec.bucket > 0 ? (d + codec.bucket - 1) / codec.bucket : 1;
+  return 5 * row_bytes(d) + 28 * buckets + (codec.kind == "top_k" ? 8192 : 0);
+}
 
 }  // namespace
 
@@ -19,8 +24,9 @@ std::size_t Footprint::state_bytes(std::size_t agents, std::size_t links, std::s
   return (fields * agents + surrogates * rows) * row_bytes(d);
 }
 
-std::size_t Footprint::codec_bytes(std::size_t agents, std::size_t links, std::size_t d) const {
-  return mirrors * (links > 0 ? links : agents) * rows_of_a_codec * row_bytes(d);
+std::size_t Footprint::codec_bytes(std::size_t agents, std::size_t links, std::size_t d,
+                                   const CodecOptions& codec) const {
+  return coded * (links > 0 ? links : agents) * message_bytes(d, codec);
 }
 
 }  // namespace ticopd::cuda

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ticopd/codecs/codec.hpp"
 #include "ticopd/network/mirror.hpp"
 #include "ticopd/network/network.hpp"
 
@@ -12,13 +13,14 @@ namespace ticopd::cuda {
 struct Footprint {
   std::size_t fields = 0;      // a row for each agent
   std::size_t surrogates = 0;  // fields of mirrors: a row for each agent, or for each of its links
-  std::size_t mirrors = 0;
+  std::size_t coded = 0;       // mirrors whose rows go through the codec
 
   // Fields and surrogates, as AnyNetwork::state_bytes counts them. `links`: both ways, where they
   // come and go; else 0.
   std::size_t state_bytes(std::size_t agents, std::size_t links, std::size_t d) const;
-  // What codecs have beside that, at most.
-  std::size_t codec_bytes(std::size_t agents, std::size_t links, std::size_t d) const;
+  // What its mirrors' codecs have beside that, at most.
+  std::size_t codec_bytes(std::size_t agents, std::size_t links, std::size_t d,
+                          const CodecOptions& codec) const;
 };
 
 // A network without memory: it counts what an algorithm asks for when its run is made.
@@ -32,7 +34,7 @@ class CountingNetwork {
   class Mirror {
    public:
     Mirror(CountingNetwork& net, Matrix, std::uint16_t, MirrorOptions options = {}) {
-      ++net.counted_.mirrors;
+      if (!options.dense) ++net.counted_.coded;
       net.counted_.surrogates += 1u + options.estimate + options.sent;
     }
     void start_at_common(const Field&) {}
