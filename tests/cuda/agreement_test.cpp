@@ -40,7 +40,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Agreement,
                                            std::vector<std::string>{"problem.batch=32"},
                                            std::vector<std::string>{"codec.coding=\"entropy\""}));
 
-// Rounds that nobody looks at run sixteen at once, with the codec beside the gradient.
+// Rounds that nobody looks at run sixteen at once, with the codec beside the gradient. (Briefly
+// they are too few for that.)
 TEST(Agreement, ManyRoundsAtOnceAreTheRoundsOneByOne) {
   TICOPD_NEEDS_DEVICE();
   const std::string rounds = briefly() ? "3" : curve_rounds();

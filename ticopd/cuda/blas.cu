@@ -141,12 +141,15 @@ class Event {
 }  // namespace
 
 Blas::Blas() {
+  const std::lock_guard lock(device_mutex());
   check(functions().create(&handle_), "start");
   workspace_ = Buffer<std::uint8_t>(workspace_bytes);
 }
 
 Blas::~Blas() {
-  if (handle_ != nullptr) functions().destroy(handle_);
+  if (handle_ == nullptr) return;
+  const std::lock_guard lock(device_mutex());  // it waits for the device
+  functions().destroy(handle_);
 }
 
 Product::Product(Blas& blas, const ProductShape& shape, const void* a, const void* b, void* c)

@@ -52,8 +52,10 @@ class CudaNetwork final : public AnyNetwork<float> {
   Ledger& ledger() override;
 
   // UnavailableError if a run with this footprint would not fit onto the device. To be asked before
-  // the run is made; the problem, which it counts too, is loaded when it is first needed.
+  // the run is made; the problem, which it counts too, is loaded when it is first needed, or now:
+  // before anybody looks at a clock.
   void require_room(const Footprint& run);
+  void load_problem() { loaded(); }
 
   // Everything asked for is done. Diverged if a message could not be encoded.
   void finish();

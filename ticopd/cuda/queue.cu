@@ -145,6 +145,8 @@ void Queue::flush() {
 Queue::Graph& Queue::graph_of(const std::string& key) {
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
+  if (known_.size() >= most_known)  // those that came once, first
+    std::erase_if(known_, [](const auto& known) { return known.second.exec == nullptr; });
   if (known_.size() >= most_known) forget_graphs();
   return known_[key];
 }
@@ -160,7 +162,9 @@ void Queue::forget_graphs() {
 void Queue::keep_near() {
   const auto begin = std::chrono::steady_clock::now();
   check(cudaEventSynchronize(flushed_[flushes_ % most_ahead]), "finish a round");
-  if (std::chrono::steady_clock::now() - begin > longest_flush) at_once_ = 1;
+  const bool slow = std::chrono::steady_clock::now() - begin > longest_flush;
+  long_waits_ = slow ? long_waits_ + 1 : 0;
+  if (long_waits_ == 2) at_once_ = 1;  // a single one may have been somebody else's fault
 }
 
 void Queue::copy_to_host(void* to, const void* from, std::size_t bytes) {

@@ -139,6 +139,7 @@ class Queue {
   cudaEvent_t forked_ = nullptr, joined_ = nullptr, copied_ = nullptr;
   cudaEvent_t flushed_[most_ahead] = {};  // of the last ones, in turn
   std::size_t flushes_ = 0;
+  int long_waits_ = 0;   // in a row
   std::size_t at_once_;  // rounds of a flush, at most
   bool aside_ = false, any_aside_ = false;
   Buffer<std::uint32_t> round_;     // the device's: the number of the round before the next

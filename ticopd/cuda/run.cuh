@@ -44,7 +44,9 @@ template <class Algorithm>
 class DeviceRun final : public AnyRun<float> {
  public:
   DeviceRun(const Algorithm& params, CudaNetwork& net)
-      : net_(with_room(net, footprint_of(params))), run_(params, net) {}
+      : net_(with_room(net, footprint_of(params))), run_(params, net) {
+    net_.load_problem();
+  }
 
   void step() override { run_.step(); }
 
