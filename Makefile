@@ -53,7 +53,7 @@ fuzz:
 	@cmake --build --preset fuzz --parallel $(JOBS)
 	@fuzz/run build/fuzz $(FUZZ_SECONDS)
 
-# On a machine with a GPU and compute-sanitizer (of the CUDA toolkit): more than half an hour.
+# On a machine with a GPU and compute-sanitizer (of the CUDA toolkit): about half an hour.
 sanitize-cuda:
 	@cmake --preset cuda $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset cuda --parallel $(JOBS) --target test_cuda
