@@ -16,11 +16,7 @@ class DeviceField {
   // With a queue, what it has recorded runs before the memory goes: a field may live shorter than
   // that waits.
   DeviceField(std::size_t rows, std::size_t cols, Queue* queue = nullptr)
-      : rows_(rows),
-        cols_(cols),
-        stride_((cols + 127) / 128 * 128),
-        data_(rows * stride_),
-        queue_(queue) {}
+      : rows_(rows), cols_(cols), stride_(padded(cols)), data_(rows * stride_), queue_(queue) {}
 
   std::size_t rows() const { return rows_; }
   std::size_t cols() const { return cols_; }

@@ -1,10 +1,12 @@
 #include "ticopd/cuda/footprint.hpp"
 
+#include "ticopd/cuda/memory.hpp"
+
 namespace ticopd::cuda {
 namespace {
 
 std::size_t row_bytes(std::size_t d) {
-  return (d + 127) / 128 * 128 * sizeof(float);
+  return padded(d) * sizeof(float);
 }
 
 // Of one message: values, indices, planes of them and the inner codec's payload (kept.cu), each at

@@ -64,6 +64,11 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
+// The floats from one row to the next.
+constexpr std::size_t padded(std::size_t floats) {
+  return (floats + 127) / 128 * 128;
+}
+
 // Rows of floats, each at a multiple of 512 bytes. A stride of 0 is one row for everyone.
 struct Rows {
   float* data = nullptr;

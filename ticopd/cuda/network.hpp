@@ -51,10 +51,10 @@ class CudaNetwork final : public AnyNetwork<float> {
   RowMetrics measure_rows(const Field& x, const Field* dual, const Field* surrogates);
   Ledger& ledger() override;
 
-  // UnavailableError if a run with this footprint would not fit onto the device. To be asked before
-  // the run is made; the problem, which it counts too, is loaded when it is first needed, or now:
-  // before anybody looks at a clock.
+  // UnavailableError if a run with this footprint and the problem would not fit onto the device. To
+  // be asked before the run is made.
   void require_room(const Footprint& run);
+  // Otherwise it is loaded when first needed, and the run's clock would count that.
   void load_problem() { loaded(); }
 
   // Everything asked for is done. Diverged if a message could not be encoded.

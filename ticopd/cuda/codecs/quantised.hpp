@@ -27,11 +27,6 @@ class RowQuantiser {
 std::unique_ptr<RowQuantiser> make_row_quantiser(const CodecOptions& options, std::size_t length,
                                                  std::size_t messages);
 
-// Rows of floats, each at a multiple of 512 bytes.
-inline std::size_t padded(std::size_t floats) {
-  return (floats + 127) / 128 * 128;
-}
-
 // Some bytes of the device's memory.
 Bytes download(const void* from, std::size_t bytes);
 
