@@ -26,57 +26,59 @@ struct List {
   }
 };
 
-TEST(Queue, ReplaysRoundsThatDoTheSame) {
-  TICOPD_NEEDS_DEVICE();
+// A queue whose rounds write to a list, and what the list must be in the end.
+struct Writing {
   List list;
   Queue queue;
-  std::vector<std::uint32_t> expected;
-  for (std::uint32_t round = 1; round <= 500; ++round) {
-    queue.begin_round(round);
-    list.add(queue, 1000);
-    list.add(queue, 2000);
-    expected.insert(expected.end(), {round + 1000, round + 2000});
-    if (round == 123 || round == 124) queue.finish();  // somebody looks
+  std::uint32_t round = 0;
+  std::vector<std::uint32_t> expected = {};
+
+  void begin(std::uint32_t number) { queue.begin_round(round = number); }
+  void add(std::uint32_t by, bool small = false) {
+    list.add(queue, by, small);
+    expected.push_back(round + by);
   }
-  queue.finish();
-  EXPECT_EQ(list.read(), expected);
-  EXPECT_GE(queue.graphs(), 1u);
-  EXPECT_LE(queue.graphs(), 3u);
+  void expect_written() {
+    queue.finish();
+    EXPECT_EQ(list.read(), expected);
+  }
+};
+
+TEST(Queue, ReplaysRoundsThatDoTheSame) {
+  TICOPD_NEEDS_DEVICE();
+  Writing w;
+  for (std::uint32_t round = 1; round <= 500; ++round) {
+    w.begin(round);
+    w.add(1000);
+    w.add(2000);
+    if (round == 123 || round == 124) w.queue.finish();  // somebody looks
+  }
+  w.expect_written();
+  EXPECT_GE(w.queue.graphs(), 1u);
+  EXPECT_LE(w.queue.graphs(), 3u);
 }
 
 TEST(Queue, RunsRoundsThatDiffer) {
   TICOPD_NEEDS_DEVICE();
-  List list;
-  Queue queue;
-  std::vector<std::uint32_t> expected;
+  Writing w;
   for (std::uint32_t round = 1; round <= 700; ++round) {
-    queue.begin_round(round);
-    const std::uint32_t by = round < 200 ? 1000 * (round % 2) : round < 400 ? round : round % 7;
-    list.add(queue, by);
-    expected.push_back(round + by);
-    if (round % 11 == 0) {
-      list.add(queue, 5);
-      expected.push_back(round + 5);
-    }
+    w.begin(round);
+    w.add(round < 200 ? 1000 * (round % 2) : round < 400 ? round : round % 7);
+    if (round % 11 == 0) w.add(5);
   }
-  queue.finish();
-  EXPECT_EQ(list.read(), expected);
+  w.expect_written();
 }
 
 TEST(Queue, LetsTheHostWorkInTheMiddleOfARound) {
   TICOPD_NEEDS_DEVICE();
-  List list;
-  Queue queue;
-  std::vector<std::uint32_t> expected;
+  Writing w;
   for (std::uint32_t round = 5; round <= 40; ++round) {  // as after a checkpoint
-    queue.begin_round(round);
-    list.add(queue, 100);
-    queue.host([&] { EXPECT_EQ(list.read().back(), round + 100); });
-    list.add(queue, 200);
-    expected.insert(expected.end(), {round + 100, round + 200});
+    w.begin(round);
+    w.add(100);
+    w.queue.host([&] { EXPECT_EQ(w.list.read().back(), round + 100); });
+    w.add(200);
   }
-  queue.finish();
-  EXPECT_EQ(list.read(), expected);
+  w.expect_written();
 }
 
 // Two lists: one that is written aside, and one that waits for it.
@@ -142,43 +144,33 @@ TEST(Queue, BeginsWhatIsAsideWhereThereIsRoom) {
 // also where that is captured.
 TEST(Queue, JoinsWhereNothingRanAside) {
   TICOPD_NEEDS_DEVICE();
-  List list;
-  Queue queue;
-  std::vector<std::uint32_t> expected;
+  Writing w;
   for (std::uint32_t round = 1; round <= 100; ++round) {
-    queue.begin_round(round);
-    queue.begin_aside();
-    list.add(queue, 10, true);
-    queue.end_aside();
-    queue.room_aside();
-    queue.join();
-    list.add(queue, 20);
-    expected.insert(expected.end(), {round + 10, round + 20});
+    w.begin(round);
+    w.queue.begin_aside();
+    w.add(10, true);
+    w.queue.end_aside();
+    w.queue.room_aside();
+    w.queue.join();
+    w.add(20);
   }
-  queue.finish();
-  EXPECT_EQ(list.read(), expected);
-  EXPECT_GE(queue.graphs(), 1u);
+  w.expect_written();
+  EXPECT_GE(w.queue.graphs(), 1u);
 }
 
 // Six hundred rounds unlike all before them, and then rounds that repeat: these have graphs again.
 TEST(Queue, ForgetsRoundsThatDoNotComeBack) {
   TICOPD_NEEDS_DEVICE();
-  List list;
-  Queue queue;
-  std::vector<std::uint32_t> expected;
+  Writing w;
   for (std::uint32_t round = 1; round <= 700; ++round) {
-    queue.begin_round(round);
-    const std::uint32_t by = round <= 600 ? round : 7;
-    list.add(queue, by);
-    expected.push_back(round + by);
-    if (round == 600) {
-      queue.finish();
-      EXPECT_EQ(queue.graphs(), 0u);
-    }
+    w.begin(round);
+    w.add(round <= 600 ? round : 7);
+    if (round != 600) continue;
+    w.queue.finish();
+    EXPECT_EQ(w.queue.graphs(), 0u);
   }
-  queue.finish();
-  EXPECT_EQ(list.read(), expected);
-  EXPECT_GE(queue.graphs(), 1u);
+  w.expect_written();
+  EXPECT_GE(w.queue.graphs(), 1u);
 }
 
 __global__ void take_a_millisecond(std::uint32_t* done, Round round) {
@@ -214,24 +206,17 @@ TEST(Queue, KeepsTheHostNearTheDevice) {
 // Each with rounds that are captured while the other waits for the device.
 TEST(Queue, OfTwoThreadsIsThatOfEachAlone) {
   TICOPD_NEEDS_DEVICE();
-  std::vector<std::uint32_t> expected, found[2];
-  for (std::uint32_t round = 1; round <= 400; ++round) expected.push_back(round + round / 40);
-  in_two_threads([&](int thread) {
-    List list;
-    Queue queue;
+  in_two_threads([](int) {
+    Writing w;
     for (std::uint32_t round = 1; round <= 400; ++round) {
-      queue.begin_round(round);
-      list.add(queue, round / 40);
-      if (round % 50 == 0) {
-        queue.finish();
-        list.read();
-      }
+      w.begin(round);
+      w.add(round / 40);
+      if (round % 50 != 0) continue;
+      w.queue.finish();
+      w.list.read();
     }
-    queue.finish();
-    found[thread] = list.read();
+    w.expect_written();
   });
-  EXPECT_EQ(found[0], expected);
-  EXPECT_EQ(found[1], expected);
 }
 
 }  // namespace
