@@ -58,11 +58,28 @@ TEST(Permutation, IsABijectionWithItsInverse) {
   }
 }
 
+// Short rows show whether some places are favoured: with long ones it would take millions of draws.
+TEST(Permutation, SendsEveryPointToEveryPlaceEquallyOften) {
+  constexpr std::uint32_t draws = 100000;
+  for (const std::uint64_t n : {3, 5, 9, 10, 11, 33})
+    for (const std::uint64_t point : {std::uint64_t{0}, n - 1}) {
+      std::vector<double> times(n);
+      for (std::uint32_t round = 0; round < draws; ++round)
+        times[Permutation(n, Noise{8, round, 1, stream_subset})(point)] += 1;
+      const double expected = static_cast<double>(draws) / static_cast<double>(n);
+      double chi_squared = 0;
+      for (const double t : times) chi_squared += (t - expected) * (t - expected) / expected;
+      const double degrees = static_cast<double>(n - 1);
+      EXPECT_LT(chi_squared, degrees + 5 * std::sqrt(2 * degrees))
+          << "point " << point << " of " << n;
+    }
+}
+
 TEST(Permutation, IsTheWrittenOne) {
   const Permutation p(10, Noise{1, 2, 3, stream_subset});
   std::vector<std::uint64_t> image;
   for (std::uint64_t i = 0; i < 10; ++i) image.push_back(p(i));
-  EXPECT_EQ(image, (std::vector<std::uint64_t>{8, 0, 4, 6, 2, 7, 5, 9, 3, 1}));
+  EXPECT_EQ(image, (std::vector<std::uint64_t>{5, 7, 1, 3, 9, 4, 2, 6, 0, 8}));
 }
 
 // 1 + 2^53 is not a double, so the order of additions shows.

@@ -10,11 +10,13 @@ namespace {
 // The order in which an agent's samples are drawn in a round: that of CpuNetwork::batch_of.
 __device__ Permutation draw_of(std::uint64_t count, std::uint64_t seed, std::uint32_t round,
                                std::uint32_t agent) {
-  const r123::Philox4x32::ctr_type counter{{0u, round, agent, stream_batch}};
   const r123::Philox4x32::key_type key{
       {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
-  const r123::Philox4x32::ctr_type keys = r123::Philox4x32{}(counter, key);
-  return Permutation::with_keys(count, {keys.v[0], keys.v[1], keys.v[2], keys.v[3]});
+  const auto block = [&](std::uint32_t index) -> Noise::Block {
+    const auto r = r123::Philox4x32{}({{index, round, agent, stream_batch}}, key);
+    return {r.v[0], r.v[1], r.v[2], r.v[3]};
+  };
+  return {count, block(0), block(1)};
 }
 
 struct DrawArgs {

@@ -9,8 +9,8 @@ namespace {
 
 // The subset of a message of d coordinates.
 __device__ Permutation subset_of(std::uint64_t d, const DeviceNoise& name) {
-  const uint4 keys = name.block(0, stream_subset);
-  return Permutation::with_keys(d, {keys.x, keys.y, keys.z, keys.w});
+  const uint4 keys = name.block(0, stream_subset), turn = name.block(1, stream_subset);
+  return {d, {keys.x, keys.y, keys.z, keys.w}, {turn.x, turn.y, turn.z, turn.w}};
 }
 
 struct Subset {
