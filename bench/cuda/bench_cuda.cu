@@ -72,7 +72,7 @@ class World {
                                                                    .codec = *codec_,
                                                                    .transport = alone_,
                                                                    .pool = pool_},
-                                               cuda::Options{.codec = codec, .problem = problem});
+                                               cuda::Options{.problem = problem});
   }
 
   cuda::CudaNetwork& net() { return *net_; }

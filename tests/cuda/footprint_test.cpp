@@ -77,7 +77,7 @@ Measured measure(const std::string& name, std::size_t d, double drop) {
                                  .transport = alone,
                                  .pool = pool,
                                  .links = {.drop = drop}},
-                                {.codec = codec});
+                                {});
   Measured m{};
   const std::size_t before = free_memory();
   const auto run = dense::device_algorithm(name, graph)(*net);

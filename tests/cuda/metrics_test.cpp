@@ -136,7 +136,7 @@ TEST(CudaMetrics, OfAnObjectiveOfTheHostAreThoseOfARunOnTheCpu) {
     };
     solve(dense::algorithm<float>("ticopd", setup.graph), setup);
     const std::vector<RowMetrics> cpu = std::exchange(seen, {});
-    solve(dense::device_algorithm("ticopd", setup.graph), dense::on_device(setup, codec));
+    solve(dense::device_algorithm("ticopd", setup.graph), dense::on_device(setup));
     ASSERT_EQ(seen.size(), cpu.size());
     for (std::size_t i = 0; i < cpu.size(); ++i) expect_same(seen[i], cpu[i]);
   }

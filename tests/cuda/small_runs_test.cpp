@@ -22,7 +22,7 @@ TEST_P(SmallRuns, ForThreeRoundsAreTheCpus) {
   TICOPD_NEEDS_DEVICE();
   const std::string name = GetParam();
   const CodecOptions codec = codec_for(name, {.kind = "qsgd", .bits = 4});
-  expect_same_run(name, three_rounds(name, codec), codec);
+  expect_same_run(name, three_rounds(name, codec));
 }
 
 INSTANTIATE_TEST_SUITE_P(Small, SmallRuns, ::testing::ValuesIn(algorithm_names()),
@@ -34,7 +34,7 @@ TEST(SmallRuns, LinksThatComeAndGoAreTheCpus) {
   ticopd::Setup<float> setup = three_rounds("choco_sgd", codec);
   setup.links = {.drop = 0.3};
   setup.channel_noise = {ChannelNoise::Kind::uniform, 1e-3};
-  expect_same_run("choco_sgd", setup, codec);
+  expect_same_run("choco_sgd", setup);
 }
 
 // Gradients and metrics are the device's, too.

@@ -12,9 +12,8 @@
 namespace ticopd::dense {
 
 // The same run, on the device.
-inline ticopd::Setup<float> on_device(ticopd::Setup<float> setup, const CodecOptions& codec) {
+inline ticopd::Setup<float> on_device(ticopd::Setup<float> setup) {
   setup.device = Device::cuda;
-  setup.cuda = {.codec = codec};
   return setup;
 }
 
@@ -41,10 +40,9 @@ inline void expect_same_metrics(const Record& gpu, const Record& cpu) {
   }
 }
 
-inline void expect_same_run(const std::string& name, const ticopd::Setup<float>& setup,
-                            const CodecOptions& codec) {
+inline void expect_same_run(const std::string& name, const ticopd::Setup<float>& setup) {
   const Record cpu = record(algorithm<float>(name, setup.graph), setup, {1, 1});
-  const Record gpu = record(device_algorithm(name, setup.graph), on_device(setup, codec), {1, 1});
+  const Record gpu = record(device_algorithm(name, setup.graph), on_device(setup), {1, 1});
   EXPECT_EQ(gpu.digest, cpu.digest);
   EXPECT_TRUE(gpu.x == cpu.x);
   expect_same_metrics(gpu, cpu);

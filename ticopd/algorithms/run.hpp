@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ticopd/error.hpp"
 #include "ticopd/network/cpu.hpp"
 #include "ticopd/network/row_metrics.hpp"
 
@@ -83,8 +84,9 @@ RunFactory<T> run_factory(Algorithm params) {
    private:
     typename Algorithm::template Run<CpuNetwork<T>> run_;
   };
-  return [params](AnyNetwork<T>& net) {
-    return std::make_unique<Run>(params, dynamic_cast<CpuNetwork<T>&>(net));
+  return [params](AnyNetwork<T>& net) -> std::unique_ptr<AnyRun<T>> {
+    if (auto* cpu = dynamic_cast<CpuNetwork<T>*>(&net)) return std::make_unique<Run>(params, *cpu);
+    throw ConfigError("this run was made for the CPU; for Device::cuda cuda::make_algorithm makes it");
   };
 }
 

@@ -29,6 +29,30 @@ struct ErrorBound {
   bool unbiased = false;  // E Q(v) = v
 };
 
+// What a config may say of a codec. Keys that a kind does not use are ignored.
+struct CodecOptions {
+  std::string kind = "identity";
+  int bits = 8;            // qsgd: levels 0 ... s = 2^bits - 1; infinity: 0 ... 2^(bits - 1); grid
+  bool scaled = true;      // qsgd: divide by tau, which makes it contract
+  std::size_t bucket = 0;  // one norm per so many coordinates; 0: one for the row
+  std::optional<std::size_t> k = {};    // top_k, rand_k
+  std::optional<double> fraction = {};  // top_k, rand_k: k = max(1, floor(fraction d))
+  bool unbiased = false;                // rand_k: scale by d / k
+  double threshold = 0.1;               // threshold: keep |v_k| >= threshold max |v|
+  double p = 0.5;                       // random_gossip: the chance that the row travels
+  double omega = 0.25;                  // adaptive: relative error
+  double step = 1e-3;                   // adaptive: absolute error eta_q
+  std::string then = "";                // top_k, rand_k, threshold: how the kept values travel
+  Coding coding = Coding::fixed;
+  double r0 = 1, kappa = 0.99;  // grid: the box at round t is +- r0 kappa^(t - 1)
+};
+
+template <class T>
+class Codec;
+// Throws ConfigError, naming `codec.KEY`, for an unknown kind or an option out of range.
+template <class T>
+std::unique_ptr<Codec<T>> make_codec(const CodecOptions& options);
+
 // Q = DEC o ENC on one row. ENC really makes bytes; DEC reads those bytes and nothing else of the
 // sender, besides the message's name (seed, round, agent, channel), which its frame carries.
 // The arithmetic is frozen in docs/wire_format.md.
@@ -85,28 +109,20 @@ class Codec {
 
   // A lossless codec carries v itself, not v - h: h + (v - h) is not v in floating point.
   virtual bool lossless() const { return false; }
+
+  // False: of this name there is no message at all, and no channel that could disturb it.
+  virtual bool travels(const Noise&) const { return true; }
+
+  // What make_codec made it of; null for a codec of one's own. The GPU finds its kernels by it.
+  const CodecOptions* options() const { return options_ ? &*options_ : nullptr; }
+
+ private:
+  friend std::unique_ptr<Codec> make_codec<T>(const CodecOptions&);
+  std::optional<CodecOptions> options_;
 };
 
 extern template class Codec<float>;
 extern template class Codec<double>;
-
-// What a config may say of a codec. Keys that a kind does not use are ignored.
-struct CodecOptions {
-  std::string kind = "identity";
-  int bits = 8;            // qsgd: levels 0 ... s = 2^bits - 1; infinity: 0 ... 2^(bits - 1); grid
-  bool scaled = true;      // qsgd: divide by tau, which makes it contract
-  std::size_t bucket = 0;  // one norm per so many coordinates; 0: one for the row
-  std::optional<std::size_t> k = {};    // top_k, rand_k
-  std::optional<double> fraction = {};  // top_k, rand_k: k = max(1, floor(fraction d))
-  bool unbiased = false;                // rand_k: scale by d / k
-  double threshold = 0.1;               // threshold: keep |v_k| >= threshold max |v|
-  double p = 0.5;                       // random_gossip: the chance that the row travels
-  double omega = 0.25;                  // adaptive: relative error
-  double step = 1e-3;                   // adaptive: absolute error eta_q
-  std::string then = "";                // top_k, rand_k, threshold: how the kept values travel
-  Coding coding = Coding::fixed;
-  double r0 = 1, kappa = 0.99;  // grid: the box at round t is +- r0 kappa^(t - 1)
-};
 
 // What `ticopd list codecs` shows.
 struct CodecInfo {
@@ -117,10 +133,6 @@ struct CodecInfo {
 std::span<const CodecInfo> codec_table();
 // Whether codecs of this kind can have another coding than `fixed`.
 bool has_coding(std::string_view kind);
-
-// Throws ConfigError, naming `codec.KEY`, for an unknown kind or an option out of range.
-template <class T>
-std::unique_ptr<Codec<T>> make_codec(const CodecOptions& options);
 
 extern template std::unique_ptr<Codec<float>> make_codec<float>(const CodecOptions&);
 extern template std::unique_ptr<Codec<double>> make_codec<double>(const CodecOptions&);

@@ -114,10 +114,13 @@ std::unique_ptr<Codec<T>> make_codec(const CodecOptions& options) {
     const bool passed_on = takes(e.info, "then") && !options.then.empty();
     if (options.coding != Coding::fixed && !takes(e.info, "coding") && !passed_on)
       refuse_coding(e.info);
+    std::unique_ptr<Codec<T>> made;
     if constexpr (sizeof(T) == 4)
-      return e.make_float(options);
+      made = e.make_float(options);
     else
-      return e.make_double(options);
+      made = e.make_double(options);
+    made->options_ = options;
+    return made;
   }
   throw ConfigError(not_allowed("codec.kind", options.kind, kinds));
 }

@@ -7,7 +7,6 @@
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/algorithms/run.hpp"
-#include "ticopd/codecs/codec.hpp"
 #include "ticopd/cuda/problem.hpp"
 #include "ticopd/network/any.hpp"
 
@@ -22,7 +21,6 @@ void require_device();
 std::string device_name();  // for run.json
 
 struct Options {
-  CodecOptions codec;                           // what Surroundings::codec was made of
   std::shared_ptr<const Problem> problem = {};  // null: gradients and values are the host's
   bool host_gradient = false;                   // gradients are the host's all the same
   bool tf32 = false;                            // products of float features in TF32

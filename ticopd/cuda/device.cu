@@ -91,8 +91,9 @@ void require_memory(const Surroundings<float>& s, const Options& options, const 
   const std::size_t d = s.objective.dimension();
   const std::size_t agents = static_cast<std::size_t>(s.graph.agents());
   const std::size_t links = s.links.varies() ? 2 * s.graph.edges() : 0;
-  std::size_t needed =
-      run.state_bytes(agents, links, d) + run.codec_bytes(agents, links, d, options.codec);
+  std::size_t needed = run.state_bytes(agents, links, d);
+  if (const CodecOptions* codec = s.codec.options())
+    needed += run.codec_bytes(agents, links, d, *codec);
   if (options.problem) needed += MetricsRoom::bytes(agents, d);
   if (options.problem && !problem_is_loaded)
     needed +=

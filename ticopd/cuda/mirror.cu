@@ -95,9 +95,10 @@ DeviceMirror::DeviceMirror(CudaNetwork& net, const Mixing& matrix, std::uint16_t
   } else {
     for (const auto& m : routes_.messages()) senders_[m.slot] = {m.row, m.links};
   }
-  CodecOptions identity;
+  const CodecOptions identity;
+  const CodecOptions* chosen = options.dense ? &identity : net.surroundings().codec.options();
   lossless_ = make_device_codec(identity, d, slots);
-  codec_ = make_device_codec(options.dense ? identity : net.options().codec, d, slots);
+  if (chosen) codec_ = make_device_codec(*chosen, d, slots);
   if (!codec_) host_ = std::make_unique<CpuMirror<float>>(net.host(), matrix, channel, options);
   if (codec_ && codec_->wants_squares() && !routes_.by_link())
     squares_ = Buffer<double>(slots * ((d + 127) / 128));
@@ -144,6 +145,7 @@ void DeviceMirror::start_at_common(const DeviceField& v) {
 
 void DeviceMirror::start_at(const DeviceField& v) {
   exchange(v, {.raw = true, .lossless = true});
+  receive();
 }
 
 void DeviceMirror::send(const DeviceField& v, float gain) {
@@ -160,9 +162,17 @@ void DeviceMirror::send_moved(const DeviceField& v, float least, float gain) {
 
 void DeviceMirror::receive() {
   net_.queue().join();
+  in_flight_ = false;
+}
+
+bool DeviceMirror::changes(const float* rows) const {
+  const auto is = [&](const DeviceField& f) { return f.view().data == rows; };
+  return in_flight_ && (is(h_) || is(estimate_) || is(sent_));
 }
 
 void DeviceMirror::exchange(const DeviceField& v, const Call& call) {
+  if (std::exchange(in_flight_, true))
+    throw std::logic_error("Mirror: a second send before receive");
   if (host_) return exchange_on_host(v, call);
   Queue& queue = net_.queue();
   queue.join();
@@ -280,6 +290,11 @@ void DeviceMirror::give_counts(Ledger& ledger) {
 const DeviceField& DeviceMirror::mean_of(const DeviceField& rows) const {
   if (!routes_.by_link()) return rows;
   return means_[&rows == &h_ ? 0 : &rows == &estimate_ ? 1 : 2];
+}
+
+Mixture DeviceMirror::mixture(const DeviceField& rows) const {
+  if (in_flight_) throw std::logic_error("Mirror: a mixture is read before receive");
+  return {rows.view(), mixing_.begin.data(), mixing_.terms.data()};
 }
 
 const DeviceField& DeviceMirror::kept(const DeviceField& rows) const {

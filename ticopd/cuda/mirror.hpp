@@ -15,8 +15,8 @@ namespace ticopd::cuda {
 class CudaNetwork;
 
 // A mirror whose rows all lie on one device: what is sent is received when it is encoded, and
-// nothing is in flight between the two. The payloads are really made, in memory of the device, and
-// counted there. Where the device has no such codec the exchange is the CPU's own.
+// nothing is in flight between the two. Payloads of fixed codings are really made, in memory of the
+// device, and counted there. Where the device has no such codec the exchange is the CPU's own.
 class DeviceMirror {
  public:
   DeviceMirror(CudaNetwork& net, const Mixing& matrix, std::uint16_t channel,
@@ -32,6 +32,8 @@ class DeviceMirror {
   void send_raw(const DeviceField& v);
   void send_moved(const DeviceField& v, float least, float gain = 1);
   void receive();  // what was sent is here already; nobody runs beside it any more
+  // Whether these rows are of this mirror, and its codec may be at them, beside what is asked next.
+  bool changes(const float* rows) const;
 
   const DeviceField& own() const { return mean_of(h_); }
   const DeviceField& estimate() const { return mean_of(kept(estimate_)); }
@@ -71,9 +73,7 @@ class DeviceMirror {
   void exchange_on_host(const DeviceField& v, const Call& call);
   void upload_routes();
   void update_means();
-  Mixture mixture(const DeviceField& rows) const {
-    return {rows.view(), mixing_.begin.data(), mixing_.terms.data()};
-  }
+  Mixture mixture(const DeviceField& rows) const;
   const DeviceField& mean_of(const DeviceField& rows) const;
   const DeviceField& kept(const DeviceField& rows) const;
 
@@ -94,6 +94,7 @@ class DeviceMirror {
   const float* watched_ = nullptr;
   std::size_t watched_stride_ = 0;
   bool fresh_ = false;  // squares_ are of the rows as they are
+  bool in_flight_ = false;
   Buffer<double> squares_;
   std::unique_ptr<DeviceCodec> codec_, lossless_;
   std::unique_ptr<CpuMirror<float>> host_;  // instead of codec_

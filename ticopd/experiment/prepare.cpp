@@ -65,7 +65,6 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   refuse_unfit_graph(config, s.graph, s.links);
   p.algorithm = configured_algorithm<T>(config, p.spectrum, warnings, device);
   s.device = device;
-  s.cuda.codec = configured_codec_options(config);
   s.cuda.tf32 = config.get<bool>("cuda.tf32");
 
   s.seed = seed;

@@ -234,7 +234,6 @@ class Tuning {
     const Config tried = space_.with(result.values);
     Setup<T> setup = prepared_.setup;
     setup.codec = configured_codec<T>(tried);
-    setup.cuda.codec = configured_codec_options(tried);
     setup.iterations = rounds;
     if (bits_per_round_ > 0) {
       setup.iterations = rounds > 0xffffffffu / 16 ? 0xffffffffu : 16 * rounds;
