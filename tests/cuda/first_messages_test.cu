@@ -5,9 +5,8 @@
 #include <mutex>
 
 #include "cuda/device.hpp"
+#include "cuda/prepared.hpp"
 #include "ticopd/algorithms/ticopd.hpp"
-#include "ticopd/cuda/network.hpp"
-#include "ticopd/experiment/prepare.hpp"
 
 namespace ticopd::cuda {
 namespace {
@@ -41,15 +40,6 @@ class Overheard final : public Codec<float> {
   mutable Messages messages_;
 };
 
-Prepared<float> prepared(std::uint32_t rounds, Device device) {
-  const std::string count = std::to_string(rounds);
-  const std::vector<std::string> set{"problem.data=\"digits\"", "problem.samples=1000",
-                                     "codec.kind=\"qsgd\"",     "codec.bits=8",
-                                     "iterations=" + count,     "log.every=" + count};
-  const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", set);
-  return prepare<float>(config, {.threads = 2, .offline = true, .device = device});
-}
-
 Messages sent_on_cpu(std::uint32_t rounds) {
   Prepared<float> p = prepared(rounds, Device::cpu);
   const auto codec = std::make_shared<Overheard>(p.setup.codec);
@@ -58,20 +48,12 @@ Messages sent_on_cpu(std::uint32_t rounds) {
   return codec->messages();
 }
 
-// The same steps as in the config, since a run that `prepare` makes does not show its mirrors.
+// The same steps as in the config.
 Messages sent_on_device(std::uint32_t rounds, bool host_gradient) {
   Prepared<float> p = prepared(rounds, Device::cuda);
   p.setup.cuda.host_gradient = host_gradient;
-  Alone alone;
-  Pool pool(2, false);
-  CudaNetwork net({.graph = p.setup.graph,
-                   .objective = *p.setup.objective,
-                   .codec = *p.setup.codec,
-                   .transport = alone,
-                   .pool = pool,
-                   .weights = p.setup.weights,
-                   .seed = p.setup.seed},
-                  p.setup.cuda);
+  PreparedNetwork made(p);
+  CudaNetwork& net = made.net;
   const TiCoPD steps{.alpha = 0.3, .theta = 0.3333, .eta = 0.0333, .beta = 0.6};
   TiCoPD::Run<CudaNetwork> run(steps, net);
   Messages sent;

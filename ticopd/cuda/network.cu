@@ -96,6 +96,11 @@ FullGradient* CudaNetwork::fused() {
   return loaded() && !options_.host_gradient ? loaded()->fused.get() : nullptr;
 }
 
+std::string_view CudaNetwork::gradient_name() {
+  if (fused()) return fused()->name();
+  return general() && !options_.host_gradient ? general()->name() : "host";
+}
+
 DeviceField CudaNetwork::field() {
   Field f(plan_.rows(), s_.objective.dimension(), &queue_);
   count_state(f.bytes());
@@ -151,9 +156,16 @@ void CudaNetwork::written(const float* rows) {
     if (mirror->watched() == rows) mirror->forget_squares();
 }
 
+// Codecs run beside gradients, so a gradient at what a codec makes must wait for it.
+void CudaNetwork::before_gradient(const Field& x, const Field& g) {
+  for (const DeviceMirror* mirror : mirrors_)
+    if (mirror->changes(x.view().data)) queue_.join();
+  written(g.view().data);
+}
+
 void CudaNetwork::gradient(const Field& x, Field& g) {
   if (s_.batch == 0) return full_gradient(x, g);
-  written(g.view().data);
+  before_gradient(x, g);
   if (general() && !options_.host_gradient)
     general()->batch_gradient(queue_, x.view(), g.view(), s_.seed, s_.batch);
   else
@@ -161,7 +173,7 @@ void CudaNetwork::gradient(const Field& x, Field& g) {
 }
 
 void CudaNetwork::full_gradient(const Field& x, Field& g) {
-  written(g.view().data);
+  before_gradient(x, g);
   if (fused())
     fused()->gradient(queue_, x.view(), g.view());
   else if (general() && !options_.host_gradient)

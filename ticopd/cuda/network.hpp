@@ -54,6 +54,7 @@ class CudaNetwork final : public AnyNetwork<float> {
   // UnavailableError if a run with this footprint and the problem would not fit onto the device. To
   // be asked before the run is made.
   void require_room(const Footprint& run);
+  std::string_view gradient_name();  // what computes full gradients
   // Otherwise it is loaded when first needed, and the run's clock would count that.
   void load_problem() { loaded(); }
 
@@ -69,6 +70,7 @@ class CudaNetwork final : public AnyNetwork<float> {
   void remove(DeviceMirror* mirror) { std::erase(mirrors_, mirror); }
 
  private:
+  void before_gradient(const Field& x, const Field& g);
   void host_gradient(const Field& x, Field& g, bool full);
   void look_for_trouble(std::uint32_t last) const;  // in rounds up to that
   // These rows are about to be written: by a map, which can leave sums for one mirror, or

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ticopd/cuda/network.hpp"
+#include "ticopd/experiment/prepare.hpp"
+
+// The paper's network and graph on drawn digits, and its network on the device: a run that
+// `prepare` makes does not show its mirrors.
+namespace ticopd::cuda {
+
+inline Prepared<float> prepared(std::uint32_t rounds, ticopd::Device device,
+                                const std::string& codec = "qsgd") {
+  const std::string count = std::to_string(rounds);
+  const std::vector<std::string> set{"problem.data=\"digits\"",
+                                     "problem.samples=1000",
+                                     "codec.kind=\"" + codec + "\"",
+                                     "codec.bits=8",
+                                     "codec.fraction=0.1",
+                                     "iterations=" + count,
+                                     "log.every=" + count};
+  const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", set);
+  return prepare<float>(config, {.threads = 2, .offline = true, .device = device});
+}
+
+struct PreparedNetwork {
+  explicit PreparedNetwork(const Prepared<float>& p)
+      : setup(p.setup),
+        net({.graph = setup.graph,
+             .objective = *setup.objective,
+             .codec = *setup.codec,
+             .transport = alone,
+             .pool = pool,
+             .weights = setup.weights,
+             .seed = setup.seed},
+            setup.cuda) {}
+
+  Setup<float> setup;  // the network refers to it
+  Alone alone;
+  Pool pool{2, false};
+  CudaNetwork net;
+};
+
+}  // namespace ticopd::cuda
