@@ -25,7 +25,8 @@ CodecOptions codec(const std::string& kind) {
 // A network in one process, with a field of random rows.
 template <class T>
 struct World {
-  explicit World(const std::string& kind, Transport* over = nullptr, std::size_t cols = d)
+  explicit World(const std::string& kind, Transport* over = nullptr, std::size_t cols = d,
+                 ChannelNoise noise = {})
       : f({n, cols, 2}),
         coder(make_codec<T>(codec(kind))),
         pool(2),
@@ -33,7 +34,8 @@ struct World {
              .objective = f,
              .codec = *coder,
              .transport = over ? *over : alone,
-             .pool = pool}) {
+             .pool = pool,
+             .channel_noise = noise}) {
     net.begin_round(1);
   }
   Field<T> rows(std::uint32_t number) const {
@@ -65,6 +67,27 @@ struct World {
   Pool pool;
   CpuNetwork<T> net;
 };
+
+TEST(Mirror, IsNotDisturbedWhereNothingTravels) {
+  World<float> w("random_gossip", nullptr, d, {ChannelNoise::Kind::uniform, 1e-3});
+  CpuMirror<float> mirror(w.net, w.net.laplacian(), 2);
+  int silent = 0;
+  for (std::uint32_t round = 1; round <= 4; ++round) {
+    w.net.begin_round(round);
+    const Field<float> v = w.rows(round);
+    const Field<float> before = mirror.own();
+    mirror.send(v);
+    mirror.receive();
+    for (std::size_t row = 0; row < n; ++row) {
+      const Noise message{1, round, static_cast<std::uint32_t>(row), 2};
+      const bool same = w.copy(mirror.own(), row) == w.copy(before, row);
+      EXPECT_EQ(same, !w.coder->travels(message)) << "round " << round << ", agent " << row;
+      silent += same;
+    }
+  }
+  EXPECT_GT(silent, 0);
+  EXPECT_LT(silent, 4 * n);
+}
 
 TEST(Mirror, MovesByTheGainTimesWhatWasSent) {
   World<float> w("qsgd");

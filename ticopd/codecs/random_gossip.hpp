@@ -45,12 +45,13 @@ class RandomGossip final : public Codec<T> {
     return {.relative = 1.0 - p_, .unbiased = p_ == 1};
   }
 
- private:
-  bool travels(Noise message) const {
-    message.channel |= stream_coin;
-    return static_cast<double>(message.uniform(0)) < p_;
+  bool travels(const Noise& message) const override {
+    Noise coin = message;
+    coin.channel |= stream_coin;
+    return static_cast<double>(coin.uniform(0)) < p_;
   }
 
+ private:
   Identity<T> row_;
   double p_;
 };

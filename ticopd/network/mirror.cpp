@@ -147,7 +147,7 @@ template <class T>
 void CpuMirror<T>::apply_disturbed(std::size_t slot, const Noise& message, std::size_t first,
                                    std::span<const T> q) {
   const ChannelNoise& channel = net_.surroundings().channel_noise;
-  if (!channel.any()) return apply(slot, first, q);
+  if (!channel.any() || !now_.codec->travels(message)) return apply(slot, first, q);
   thread_local std::vector<T> disturbed;
   disturbed.assign(q.begin(), q.end());
   channel.add(message, first, std::span<T>(disturbed));

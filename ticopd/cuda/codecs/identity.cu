@@ -45,7 +45,10 @@ __global__ void __launch_bounds__(block_threads)
     if (!goes) v[j] = 0.0f;
   }
   if (payload != nullptr) store_four(payload + m * payload_stride, k, count, v);
-  apply_four<noisy, lossless>(e, message, name, k, count, v, h);
+  if (goes)
+    apply_four<noisy, lossless>(e, message, name, k, count, v, h);
+  else  // no channel was used that could disturb it
+    apply_four<false, lossless>(e, message, name, k, count, v, h);
 }
 
 // identity and random_gossip. Of identity the payload is the row itself, where it lies.
