@@ -104,7 +104,7 @@ TEST(DeviceCodecs, GaussianChannelNoiseIsTheHostsUpToRounding) {
   TICOPD_NEEDS_DEVICE();
   const Setting s{.noise = {ChannelNoise::Kind::gaussian, 0.5}};
   const std::vector<Row> rows(1, random_row<float>(1000));
-  State host = start_of(rows);
+  MirrorState host = start_of(rows);
   OnDevice device(rows, host, s);
   Queue queue;
   const auto codec = make_device_codec(qsgd(8), 1000, 1);
@@ -152,7 +152,7 @@ TEST(DeviceCodecs, NormsAreSummedInTheFrozenOrder) {
                  static_cast<float>(std::sqrt(sum_of_squares<float>(rows[i])));
   }
   EXPECT_GT(otherwise, 5u);
-  const State state = start_of(rows);
+  const MirrorState state = start_of(rows);
   OnDevice device(rows, state, {.raw = true});
   for (const std::size_t bucket : {0, 2500, 1300}) {
     Queue queue;
@@ -173,7 +173,7 @@ TEST(DeviceCodecs, NormsAreSummedInTheFrozenOrder) {
 void expect_refused(const CodecOptions& how, float bad) {
   SCOPED_TRACE(name_of(how, 1000, {}));
   std::vector<Row> rows(3, random_row<float>(1000));
-  State host = start_of(rows);
+  MirrorState host = start_of(rows);
   std::vector<Row> v = rows;
   v[1][777] = bad;
   OnDevice device(v, host, {});

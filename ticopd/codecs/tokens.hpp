@@ -17,6 +17,7 @@ inline constexpr std::size_t most_tokens = 256 + 8 * 8;
 
 constexpr std::uint32_t token_of(std::uint32_t level) {
   if (level < 256) return level;
+  static_assert(sizeof level == 4);  // of 64 bits nvcc 13 makes 0 in device code
   const auto exponent = static_cast<std::uint32_t>(std::bit_width(level)) - 1;
   return 256 + (exponent - 8) * 8 + (level >> (exponent - 3) & 7);
 }

@@ -28,8 +28,9 @@ struct Trouble {
 };
 
 // What all messages of one exchange have in common. Of each message m:
-//   q = DEC(ENC(v - h)), or of v where `whole`, plus the noise of the channel,
-//   sent = q (of a lossless codec v - h), estimate = h + q (v where `whole`), h += gain q.
+//   q = DEC(ENC(v - h)), or of v where `raw`, plus the noise of the channel,
+//   sent = q, estimate = h + q (q where `raw`), h += gain q (h = q where `raw`);
+// a lossless codec carries v, which is estimate and, with gain 1, h; sent = v - h.
 struct Exchange {
   Rows v;                       // by agent
   Rows h, estimate, sent;       // by slot; the last two may be null

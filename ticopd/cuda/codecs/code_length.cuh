@@ -37,6 +37,28 @@ __device__ std::uint64_t over_block(std::uint64_t value, Combine combine) {
   return value;
 }
 
+// The sum of the values of all threads of the block before this one, and of all of them.
+__device__ inline std::uint64_t scan_block(std::uint64_t value, std::uint64_t& total) {
+  __shared__ std::uint64_t warps[32];
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  std::uint64_t sum = value;
+#pragma unroll
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const std::uint64_t before = __shfl_up_sync(~0u, sum, step);
+    if (lane >= step) sum += before;
+  }
+  __syncthreads();  // nobody reads those of the last call any more
+  if (lane == 31) warps[warp] = sum;
+  __syncthreads();
+  std::uint64_t before = 0;
+  total = 0;
+  for (unsigned w = 0; w < blockDim.x / 32; ++w) {
+    if (w == warp) before = total;
+    total += warps[w];
+  }
+  return before + sum - value;
+}
+
 __device__ __forceinline__ std::uint32_t exponent_of(std::uint32_t v) {
   return 31 - __clz(v);
 }

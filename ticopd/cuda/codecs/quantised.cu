@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "ticopd/codecs/buckets.hpp"
 #include "ticopd/codecs/infinity.hpp"
@@ -21,8 +22,9 @@ class Quantised final : public RowQuantiser {
         bucket_(static_cast<std::uint32_t>(uses_buckets && options.bucket <= length ? options.bucket
                                                                                     : 0)),
         coding_(options.coding),
-        planes_(options.coding == Coding::fixed && !std::is_same_v<Q, Points>),
+        planes_(options.coding == Coding::fixed && !has_digits),
         length_(length),
+        tiles_(tiles_of(length, block_coordinates)),
         gauges_stride_(Buckets(length, bucket_).count),
         parts_stride_(most_parts(length, bucket_)),
         payload_stride_((most_bytes() + 15) / 16 * 16),
@@ -30,6 +32,7 @@ class Quantised final : public RowQuantiser {
         parts_(messages * parts_stride_),
         payload_(messages * payload_stride_),
         histograms_(planes_ ? 0 : messages * most_tokens),
+        digits_of_tiles_(makes_digits() ? messages * tiles_ : 0),
         points_(points) {
     if constexpr (std::is_same_v<Q, Points>) how_.points = points_.data();
   }
@@ -59,19 +62,34 @@ class Quantised final : public RowQuantiser {
   }
 
   Bytes payload(std::size_t message, std::size_t length) const override {
-    if (!planes_) return {};
-    return download(payload_.data() + message * payload_stride_, layout(length).bytes);
+    if (!planes_ && !makes_digits()) return {};
+    std::size_t bytes = layout(length).bytes;
+    if (makes_digits()) {
+      const std::vector<std::uint32_t> digits = digits_of_tiles_.download();
+      const auto first = digits.begin() + static_cast<std::ptrdiff_t>(message * tiles_);
+      bytes = bytes_of(std::accumulate(first, first + tiles_, std::size_t{0}));
+    }
+    return download(payload_.data() + message * payload_stride_, bytes);
   }
 
  private:
   static constexpr bool uses_buckets = Q::has_norms;
   static constexpr bool takes_squares = std::is_same_v<Q, Rounding<Squares>>;
+  static constexpr bool has_digits = std::is_same_v<Q, Points>;  // instead of planes
+
+  bool makes_digits() const { return has_digits && coding_ == Coding::fixed; }
+  static std::size_t bytes_of(std::size_t digits) {
+    return (digits + digits_per_byte - 1) / digits_per_byte;
+  }
 
   PlaneLayout layout(std::size_t length) const {
     return {static_cast<std::uint32_t>(length), bucket_, how_.bits, Q::has_norms, Q::has_signs};
   }
-  // Without planes only the norms are written.
+  // Without planes or digits only the norms are written.
   std::size_t most_bytes() const {
+    if constexpr (has_digits)
+      if (makes_digits())
+        return bytes_of(length_ * static_cast<std::size_t>(std::bit_width(how_.most) + 1));
     return planes_ ? layout(length_).bytes : 4 * layout(length_).norms;
   }
 
@@ -91,22 +109,29 @@ class Quantised final : public RowQuantiser {
   template <Sink sink>
   void record_symbols(Queue& queue, const Exchange& e, const Input& from, MessageState* states,
                       const Tally& tally) {
-    const std::uint32_t tiles = tiles_of(length_, block_coordinates);
     const Symbols<Q> to{.how = how_,
                         .tally = tally,
                         .states = states,
                         .gauges = gauges_.data(),
                         .gauges_stride = gauges_stride_,
                         .bucket = bucket_,
-                        .tiles = tiles};
-    const Grid grid = grid_of(tiles, e);
+                        .tiles = tiles_};
+    const Grid grid = grid_of(tiles_, e);
     if (planes_)
       queue.launch(write_planes<Q, sink>, grid, ThisRound{}, e, from, to, payload_.data(),
                    payload_stride_);
-    else if constexpr (Q::has_levels)
+    else if constexpr (Q::has_levels) {
+      const Digits digits{.of_tiles = digits_of_tiles_.data(),
+                          .payload = makes_digits() ? payload_.data() : nullptr,
+                          .stride = payload_stride_,
+                          .tiles = tiles_,
+                          .unused = 0};
+      if constexpr (has_digits)
+        if (makes_digits())
+          queue.launch(count_digits<Q, sink>, grid, ThisRound{}, e, from, to, digits);
       queue.launch(count_symbols<Q, sink>, grid, ThisRound{}, e, from, to, states,
-                   histograms_.data(), static_cast<std::uint32_t>(coding_), payload_.data(),
-                   payload_stride_);
+                   histograms_.data(), static_cast<std::uint32_t>(coding_), digits);
+    }
   }
 
   Q how_;
@@ -114,11 +139,13 @@ class Quantised final : public RowQuantiser {
   Coding coding_;
   bool planes_;
   std::size_t length_;
+  std::uint32_t tiles_;
   std::uint64_t gauges_stride_, parts_stride_, payload_stride_;
   Buffer<typename Q::Gauge> gauges_;
   Buffer<typename Q::Reduce::Value> parts_;
   Buffer<std::uint8_t> payload_;
   Buffer<std::uint32_t> histograms_;
+  Buffer<std::uint32_t> digits_of_tiles_;
   Buffer<double> points_;
 };
 

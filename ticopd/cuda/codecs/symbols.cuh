@@ -7,6 +7,7 @@
 #include "ticopd/cuda/codecs/measure.cuh"
 #include "ticopd/cuda/codecs/pack.cuh"
 #include "ticopd/cuda/codecs/quantisers.cuh"
+#include "ticopd/cuda/codecs/ternary.cuh"
 
 namespace ticopd::cuda {
 
@@ -48,17 +49,15 @@ struct FourSymbols {
     if constexpr (sink != Sink::keep) stay_four(e, message, k, count, h);
   }
 
-  // Makes the symbols and applies them. `zeros_have_signs`: as a plane of signs tells them.
+  // Makes the symbols, and what they decode to. `zeros_have_signs`: as a plane of signs tells them.
   template <bool zeros_have_signs>
-  __device__ void move(const Exchange& e, const Input& from, const Symbols<Q>& to,
-                       std::uint32_t m) {
+  __device__ typename Q::Gauge make(const Symbols<Q>& to, std::uint32_t m, float (&q)[4]) {
     const std::uint32_t draws[4] = {words.x, words.y, words.z, words.w};
     // The bucket of the last coordinate is a bucket that there is.
     std::uint32_t b = to.bucket == 0 ? 0 : (count == 0 ? n - 1 : k) / to.bucket;
     std::uint32_t next = to.bucket == 0 ? ~0u : (b + 1) * to.bucket;
     const typename Q::Gauge* gauges = to.gauges + m * to.gauges_stride;
     typename Q::Gauge gauge = gauges[b];
-    float q[4];
 #pragma unroll
     for (std::uint32_t j = 0; j < 4; ++j) {
       if (j < count && k + j == next) {
@@ -69,11 +68,28 @@ struct FourSymbols {
       if (!zeros_have_signs && symbols[j].level == 0) symbols[j].negative = false;
       q[j] = to.how.value(symbols[j], gauge);
     }
+    return gauge;  // the last one
+  }
+
+  // And applies that.
+  template <bool zeros_have_signs>
+  __device__ void move(const Exchange& e, const Input& from, const Symbols<Q>& to,
+                       std::uint32_t m) {
+    float q[4];
+    [[maybe_unused]] const typename Q::Gauge gauge = make<zeros_have_signs>(to, m, q);
     if constexpr (std::is_same_v<Q, Cells>) count_outside(e, to, gauge);
     if constexpr (sink == Sink::keep)
       store_four(from.kept + m * from.stride, k, count, q);
     else
       apply_four<sink == Sink::apply_with_noise>(e, message, name, k, count, q, h);
+  }
+
+  __device__ std::uint32_t digits() const {
+    std::uint32_t sum = 0;
+#pragma unroll
+    for (std::uint32_t j = 0; j < 4; ++j)
+      if (j < count) sum += Digits::number(symbols[j].level);
+    return sum;
   }
 
  private:
@@ -164,12 +180,28 @@ __device__ void count_coded(const Exchange& e, const Symbols<Q>& to, std::uint32
   if (threadIdx.x == 0) count_message(e, m, bytes, paper_bits);
 }
 
-// Codes whose length follows from a histogram of tokens: no bytes are made.
+// The first sweep where bytes are made of digits.
+template <class Q, Sink sink>
+__global__ void __launch_bounds__(block_threads)
+    count_digits(Round round, Exchange e, Input from, Symbols<Q> to, Digits digits) {
+  wait_for_kernel_before();
+  const Tile tile(to.tiles);
+  const std::uint32_t m = tile.message;
+  if (to.states[m].verdict != travels) return;
+  digits.clear(tile);
+  FourSymbols<Q, sink> four(round, e, from, tile);
+  float q[4];
+  if (four.count > 0) four.template make<false>(to, m, q);
+  const std::uint64_t all = over_block(four.digits(), Sum());
+  if (threadIdx.x == 0)
+    digits.of_tiles[std::uint64_t{m} * to.tiles + tile.index] = static_cast<std::uint32_t>(all);
+}
+
+// Codes whose length follows from a histogram of tokens. Only digits become bytes.
 template <class Q, Sink sink>
 __global__ void __launch_bounds__(block_threads)
     count_symbols(Round round, Exchange e, Input from, Symbols<Q> to, MessageState* states,
-                  std::uint32_t* histograms, std::uint32_t coding, std::uint8_t* payload,
-                  std::uint64_t payload_stride) {
+                  std::uint32_t* histograms, std::uint32_t coding, Digits digits) {
   __shared__ std::uint32_t counts[most_tokens];
   let_next_kernel_begin();
   wait_for_kernel_before();
@@ -187,6 +219,13 @@ __global__ void __launch_bounds__(block_threads)
     for (std::uint32_t j = 0; j < 4; ++j)
       if (j < four.count) atomicAdd(&counts[token_of(four.symbols[j].level)], 1u);
   }
+  if constexpr (std::is_same_v<Q, Points>)
+    if (digits.payload != nullptr) {
+      std::uint64_t at = digits.begin(tile, four.digits());
+#pragma unroll
+      for (std::uint32_t j = 0; j < 4; ++j)
+        if (j < four.count) digits.put(m, at, four.symbols[j]);
+    }
   __syncthreads();
   std::uint32_t* histogram = histograms + m * most_tokens;
   for (std::uint32_t t = threadIdx.x; t < most_tokens; t += block_threads)

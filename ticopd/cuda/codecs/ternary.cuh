@@ -1,0 +1,58 @@
+#pragma once
+
+#include "ticopd/codecs/ternary.hpp"
+#include "ticopd/cuda/codecs/code_length.cuh"
+#include "ticopd/cuda/codecs/message.cuh"
+#include "ticopd/cuda/codecs/quantisers.cuh"
+
+namespace ticopd::cuda {
+
+// The digits of ticopd/codecs/adaptive.cpp, five to a byte. A level has as many as its bits, and
+// one to end it, so where a coordinate's digits begin depends on all before it: one sweep counts
+// those of each tile, the next adds them up and writes.
+struct Digits {
+  std::uint32_t* of_tiles;      // by message and tile
+  std::uint8_t* payload;        // null: no bytes are made
+  std::uint64_t stride;         // whole in words
+  std::uint32_t tiles, unused;  // no padding: launches are compared byte by byte
+
+  __device__ static std::uint32_t number(std::uint32_t level) {
+    return level == 0 ? 1 : exponent_of(level) + 2;
+  }
+
+  __device__ void clear(const Tile& tile) const {
+    auto* words = reinterpret_cast<std::uint32_t*>(payload + tile.message * stride);
+    for (std::uint64_t w = tile.index * block_threads + threadIdx.x; w < stride / 4;
+         w += std::uint64_t{tiles} * block_threads)
+      words[w] = 0;
+  }
+
+  // Of a thread that has `mine` digits. By all threads of the block.
+  __device__ std::uint64_t begin(const Tile& tile, std::uint32_t mine) const {
+    std::uint64_t before = 0, all = 0;
+    for (std::uint32_t t = threadIdx.x; t < tile.index; t += block_threads)
+      before += of_tiles[std::uint64_t{tile.message} * tiles + t];
+    before = over_block(before, Sum());
+    return before + scan_block(mine, all);
+  }
+
+  // Bytes of several threads lie in one word, so digits are added to it; a byte never overflows.
+  __device__ void put(std::uint32_t message, std::uint64_t& at, std::uint32_t digit) const {
+    constexpr std::uint32_t weights[digits_per_byte] = {1, 3, 9, 27, 81};
+    const std::uint64_t byte = at / digits_per_byte;
+    const std::uint32_t value = digit * weights[at % digits_per_byte];
+    auto* words = reinterpret_cast<std::uint32_t*>(payload + message * stride);
+    if (value != 0) atomicAdd(&words[byte / 4], value << byte % 4 * 8);
+    ++at;
+  }
+
+  __device__ void put(std::uint32_t message, std::uint64_t& at, const Symbol& s) const {
+    if (s.level != 0) {
+      put(message, at, s.negative ? 1u : 0u);
+      for (std::uint32_t b = exponent_of(s.level); b-- > 0;) put(message, at, s.level >> b & 1);
+    }
+    put(message, at, 2u);
+  }
+};
+
+}  // namespace ticopd::cuda
