@@ -180,8 +180,8 @@ Product::~Product() {
 }
 
 bool Product::runs(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
-                   void* c) const {
-  if (!algorithm) return general::multiply_int8(stream, shape_, a, b, c);
+                   void* c, bool early) const {
+  if (!algorithm) return general::multiply_int8(stream, shape_, a, b, c, early);
   return functions().matmul(blas_.handle_, operation_, scalar(one, shape_.kind), a, a_, b, b_,
                             scalar(zero, shape_.kind), c, c_, c, c_, &*algorithm,
                             blas_.workspace_.data(), Blas::workspace_bytes,
@@ -189,8 +189,8 @@ bool Product::runs(cudaStream_t stream, const Algorithm& algorithm, const void* 
 }
 
 void Product::enqueue(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
-                      void* c) const {
-  if (!runs(stream, algorithm, a, b, c)) unavailable("refuses a product");
+                      void* c, bool early) const {
+  if (!runs(stream, algorithm, a, b, c, early)) unavailable("refuses a product");
 }
 
 std::vector<Product::Algorithm> Product::candidates() const {
@@ -228,9 +228,10 @@ void Product::choose(const void* a, const void* b, void* c) {
   cuda::check(cudaDeviceSynchronize(), "wait");  // what is enqueued may still use the operands
   float best = std::numeric_limits<float>::infinity();
   for (const Algorithm& algorithm : candidates()) {
-    if (!runs(stream, algorithm, a, b, c)) continue;  // and its kernel is loaded, before captures
+    if (!runs(stream, algorithm, a, b, c, true))
+      continue;  // and its kernel is loaded, before captures
     cuda::check(cudaEventRecord(begin, stream), "time a product");
-    for (int trial = 0; trial < 3; ++trial) enqueue(stream, algorithm, a, b, c);
+    for (int trial = 0; trial < 3; ++trial) enqueue(stream, algorithm, a, b, c, true);
     cuda::check(cudaEventRecord(end, stream), "time a product");
     cuda::check(cudaEventSynchronize(end), "time a product");
     float milliseconds = 0;
@@ -247,8 +248,9 @@ void Product::record(Queue& queue, const void* a, const void* b, void* c) const 
   const std::array<const void*, 4> named{this, a, b, c};
   std::string key = "product";
   key.append(reinterpret_cast<const char*>(named.data()), sizeof named);
-  queue.add(std::move(key),
-            [this, a, b, c](const Moment& moment) { enqueue(moment.stream, algorithm_, a, b, c); });
+  queue.add(std::move(key), [this, a, b, c](const Moment& moment) {
+    enqueue(moment.stream, algorithm_, a, b, c, moment.early);
+  });
 }
 
 }  // namespace ticopd::cuda

@@ -61,10 +61,11 @@ class Product {
  private:
   // No algorithm: our own.
   using Algorithm = std::optional<cublasLtMatmulAlgo_t>;
+  // `early` as in Moment; cuBLASLt never is.
   void enqueue(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
-               void* c) const;
-  bool runs(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
-            void* c) const;
+               void* c, bool early) const;
+  bool runs(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b, void* c,
+            bool early) const;
   std::vector<Algorithm> candidates() const;  // at least one
   void choose(const void* a, const void* b, void* c);
 

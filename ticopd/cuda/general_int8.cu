@@ -111,7 +111,7 @@ bool int8_fits(const ProductShape& shape) {
 }
 
 bool multiply_int8(cudaStream_t stream, const ProductShape& shape, const void* a, const void* b,
-                   void* c) {
+                   void* c, bool early) {
   static const bool allowed =
       cudaFuncSetAttribute(multiply_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
                            shared_bytes) == cudaSuccess;
@@ -129,17 +129,17 @@ bool multiply_int8(cudaStream_t stream, const ProductShape& shape, const void* a
                       u32(shape.n),
                       u32(shape.k),
                       0};
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim =
       dim3(blocks_of(shape.n, tile_columns), blocks_of(shape.m, tile_rows), u32(shape.batch));
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = 1;
+  config.attrs = &overlap;
+  config.numAttrs = early ? 1 : 0;
   return cudaLaunchKernelEx(&config, multiply_tiles, args) == cudaSuccess;
 }
 

@@ -9,8 +9,8 @@ namespace ticopd::cuda::general {
 // Whether the shape is one that can be multiplied: all is whole in 16 bytes.
 bool int8_fits(const ProductShape& shape);
 
-// c = a b, as Product has it. False where the device refuses.
+// c = a b, as Product has it; `early` as in Moment. False where the device refuses.
 bool multiply_int8(cudaStream_t stream, const ProductShape& shape, const void* a, const void* b,
-                   void* c);
+                   void* c, bool early);
 
 }  // namespace ticopd::cuda::general
