@@ -38,6 +38,13 @@ inline std::vector<Case> cases() {
                         {"logistic", made("logistic", {})},
                         {"least_squares", made("least_squares", {})}};
   all[5].made.shards = {40, 61, 70, 64, 33, 64};  // near enough to be one group
+  // Logits come in tiles of 16 classes, one to seven of them.
+  for (const std::size_t classes : {11, 17, 40, 100}) {
+    all.push_back({"mlp_20_of_" + std::to_string(classes) + "_classes", made("mlp", {20})});
+    all.back().made.classes = classes;
+  }
+  all.push_back({"mlp_101_of_896_features", made("mlp", {101})});  // a little too much to be fused
+  all.back().made.features = 896;
   const std::size_t plain = all.size();
   for (std::size_t i = 0; i < plain; ++i) {
     Case floats = all[i];
@@ -50,6 +57,15 @@ inline std::vector<Case> cases() {
     weighted.made.options.weighting = "sample";
     all.push_back(weighted);
   }
+  return all;
+}
+
+inline std::vector<Case> cases_with_classes() {
+  std::vector<Case> all = cases();
+  std::erase_if(all, [](const Case& one) {
+    return one.made.options.objective == "logistic" ||
+           one.made.options.objective == "least_squares";
+  });
   return all;
 }
 
