@@ -92,9 +92,18 @@ TEST_P(Unavailable, IsSaidBeforeAnythingIsWritten) {
   expect_refusal();
 }
 
+// A machine that has one shows none.
+Wrong no_gpu(const std::string& command) {
+  return {"cuda_" + command,
+          {command, "small.toml", "--device", "cuda"},
+          69,
+          {"--device cuda", "--device cpu"},
+          {},
+          {{"CUDA_VISIBLE_DEVICES", ""}}};
+}
+
 INSTANTIATE_TEST_SUITE_P(Usage, Unavailable,
-                         ::testing::Values(typed("cuda", {"run", "small.toml", "--device", "cuda"},
-                                                 {"--device cuda", "--device cpu"}, 69),
+                         ::testing::Values(no_gpu("run"), no_gpu("compare"), no_gpu("tune"),
                                            Wrong{"offline_run",
                                                  {"run", "small.toml", "--offline", "--set",
                                                   "problem.data=mnist"},
