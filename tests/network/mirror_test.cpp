@@ -89,6 +89,16 @@ TEST(Mirror, IsNotDisturbedWhereNothingTravels) {
   EXPECT_LT(silent, 4 * n);
 }
 
+TEST(Mirror, HasAChannelOfItsOwn) {
+  World<float> w("qsgd");
+  {
+    const CpuMirror<float> one(w.net, w.net.laplacian(), 2), other(w.net, w.net.laplacian(), 3);
+    EXPECT_THROW(CpuMirror<float>(w.net, w.net.laplacian(), 2), std::logic_error);
+  }
+  EXPECT_NO_THROW(CpuMirror<float>(w.net, w.net.laplacian(), 2)) << "it is free again";
+  EXPECT_THROW(CpuMirror<float>(w.net, w.net.laplacian(), 64), std::logic_error);
+}
+
 TEST(Mirror, MovesByTheGainTimesWhatWasSent) {
   World<float> w("qsgd");
   CpuMirror<float> mirror(w.net, w.net.laplacian(), 2, {.estimate = true, .sent = true});

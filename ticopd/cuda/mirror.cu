@@ -64,7 +64,7 @@ void DeviceMirror::Terms::upload(const LocalMixing<float>& from) {
 DeviceMirror::DeviceMirror(CudaNetwork& net, const Mixing& matrix, std::uint16_t channel,
                            MirrorOptions options)
     : net_(net),
-      channel_(channel),
+      channel_(net.channel(channel)),
       routes_(matrix, net.plan(), net.surroundings().graph, net.surroundings().links,
               net.surroundings().seed) {
   const std::size_t d = net.surroundings().objective.dimension(), slots = routes_.ids().size();

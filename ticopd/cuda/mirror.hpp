@@ -78,7 +78,7 @@ class DeviceMirror {
   const DeviceField& kept(const DeviceField& rows) const;
 
   CudaNetwork& net_;
-  std::uint16_t channel_;
+  OwnChannel channel_;
   Routes<float> routes_;
   DeviceField h_, estimate_, sent_;  // by slot of the routes
   DeviceField means_[3];             // of those, by agent, where it has several

@@ -1,5 +1,8 @@
 #include "ticopd/network/any.hpp"
 
+#include <stdexcept>
+#include <string>
+
 #include "ticopd/network/clock.hpp"
 
 namespace ticopd {
@@ -13,6 +16,14 @@ std::vector<std::size_t> shard_sizes(const Objective<T>& objective) {
 }
 
 }  // namespace
+
+OwnChannel::OwnChannel(std::uint64_t& taken, std::uint16_t number)
+    : taken_(taken), number_(number) {
+  const std::string name = "Mirror: channel " + std::to_string(number);
+  if (number >= 64) throw std::logic_error(name + ": allowed is 0 to 63");
+  if (taken_ >> number & 1) throw std::logic_error(name + " is another mirror's already");
+  taken_ |= 1ull << number;
+}
 
 PhaseTimer::PhaseTimer(double& seconds) : seconds_(seconds), begin_(seconds_now()) {}
 PhaseTimer::~PhaseTimer() {

@@ -60,6 +60,22 @@ struct Surroundings {
   ChannelNoise channel_noise = {};
 };
 
+// A mirror's channel, its own for as long as it lives: two mirrors on one would share their noise,
+// and over ranks their frames. logic_error for a second one, and from 64 on, where the names of
+// messages over single links begin (docs/wire_format.md).
+class OwnChannel {
+ public:
+  OwnChannel(std::uint64_t& taken, std::uint16_t number);
+  ~OwnChannel() { taken_ &= ~(1ull << number_); }
+  OwnChannel(const OwnChannel&) = delete;
+  OwnChannel& operator=(const OwnChannel&) = delete;
+  operator std::uint16_t() const { return number_; }
+
+ private:
+  std::uint64_t& taken_;
+  std::uint16_t number_;
+};
+
 // A network with the device forgotten: what the loop over rounds, metrics and checkpoints ask of
 // the rows that this process hosts, wherever they lie. The verbs that algorithms use are the
 // concept's (network.hpp).
@@ -87,6 +103,8 @@ class AnyNetwork {
   const Mixing& to_centre();                                    // ConfigError unless agent 0 is
   const Mixing& from_centre();                                  // everyone's neighbour
 
+  OwnChannel channel(std::uint16_t number) { return {channels_, number}; }
+
   const Surroundings<T>& surroundings() const { return s_; }
   const Plan& plan() const { return plan_; }
   virtual Ledger& ledger() { return ledger_; }
@@ -109,6 +127,7 @@ class AnyNetwork {
  private:
   Mixing laplacian_, w_minus_i_, w_neighbours_, to_centre_, from_centre_;
   std::vector<T> self_weight_, degree_;
+  std::uint64_t channels_ = 0;  // a bit for each that is taken
   Ledger ledger_;
   Phases phases_;
   Overlap overlap_;

@@ -23,7 +23,7 @@ template <class T>
 CpuMirror<T>::CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t channel,
                         MirrorOptions options)
     : net_(net),
-      channel_(channel),
+      channel_(net.channel(channel)),
       routes_(matrix, net.plan(), net.surroundings().graph, net.surroundings().links,
               net.surroundings().seed),
       lossless_(make_codec<T>({})),

@@ -92,7 +92,7 @@ class CpuMirror final : public AnyMirror<T> {
   const Field<T>& mean_of(const Field<T>& rows) const;
 
   CpuNetwork<T>& net_;
-  std::uint16_t channel_;
+  OwnChannel channel_;
   Routes<T> routes_;
   Field<T> h_, estimate_, sent_;  // by slot of the routes
   Field<T> means_[3];             // of those, by hosted agent, where it has several
