@@ -15,6 +15,9 @@ using ticopd::Noise;
 template <class T>
 class Truncated final : public ticopd::Codec<T> {
  public:
+  // What a table makes it of: all that a config says of codecs. This one has nothing to choose.
+  explicit Truncated(const ticopd::CodecOptions& = {}) {}
+
   // `message` names seed, round, agent and channel: a random codec draws message.uniform(k) from
   // it.
   bool encode(std::span<const T> v, const Noise&, Bytes& out) const override {

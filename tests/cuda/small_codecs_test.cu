@@ -81,11 +81,16 @@ TEST_P(SmallCodecs, MakeTheMessagesOfTheHost) {
 INSTANTIATE_TEST_SUITE_P(Small, SmallCodecs, ::testing::ValuesIn(cases()),
                          [](const auto& one) { return one.param.name; });
 
+// Kinds without code for the device: their messages go through the host, as those of elias do.
+const std::set<std::string_view> through_the_host{};
+
 TEST(SmallCodecs, AreOfEveryKind) {
-  std::set<std::string> all, seen;
-  for (const CodecInfo& info : codec_table()) all.emplace(info.kind);
-  for (const Case& one : cases()) seen.insert(one.how.kind);
-  EXPECT_EQ(seen, all);
+  std::set<std::string_view> seen = through_the_host;
+  const std::vector<Case> all = cases();
+  for (const Case& one : all) seen.insert(one.how.kind);
+  for (const CodecInfo& info : codec_table())
+    EXPECT_TRUE(seen.contains(info.kind))
+        << info.kind << " has no case here: add one, or its name to through_the_host";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "ticopd/codecs/adaptive.hpp"
 #include "ticopd/codecs/codec.hpp"
@@ -24,6 +25,8 @@ using Make = std::unique_ptr<Codec<T>> (*)(const CodecOptions&);
 
 template <class T, template <class> class Kind>
 std::unique_ptr<Codec<T>> make(const CodecOptions& options) {
+  static_assert(std::is_constructible_v<Kind<T>, const CodecOptions&>,
+                "a codec of the table has a constructor from const CodecOptions&");
   return std::make_unique<Kind<T>>(options);
 }
 
@@ -47,8 +50,10 @@ using BestNormSign = NormSign<T>;
 template <class T>
 using BestInfinity = Infinity<T>;
 
-// A new codec is a header and a line here. An explicit table, because a linker drops from a static
-// library the object files that nothing but their own static initializers refers to.
+// A new codec is a header and a line here. It is made of a config's CodecOptions, also where it
+// uses none of them; of those that its line names, `then` and `coding` are read. An explicit table,
+// because a linker drops from a static library the object files that nothing but their own static
+// initializers refers to.
 constexpr std::array table{
     entry<Identity>("identity", "", "the row itself, in the run's precision"),
     entry<BestQsgd>("qsgd", "bits = 8, scaled = true, bucket = 0, coding",
