@@ -139,7 +139,7 @@ bool taken(const Exchange& e, const Bytes& frame) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < mirror_input_bytes) return 0;
-  const auto codec = make_codec<float>(choose_codec(data[0] & 15, data[1]));
+  const auto codec = make_codec<float>(choose_codec(data[0] & 63, data[1]));
   const bool raw = (data[0] & mirror_sends_raw) != 0;
   const Exchange e{*codec, mirror_dimensions[data[2] % mirror_dimensions.size()], raw,
                    raw || (data[0] & mirror_half_gain) == 0 ? 1.0f : 0.5f};

@@ -68,7 +68,7 @@ Bytes payload(const CodecOptions& options, const Noise& message, std::size_t d) 
 }
 
 void add_decode(Corpus& all) {
-  for (std::size_t kind = 0; kind < fuzzed_kinds(); ++kind)
+  for (std::size_t kind = 0; kind < fuzzed_codecs.size(); ++kind)
     for (std::size_t n = 0; n < std::size(choices); ++n) {
       const bool wide = n % 2 == 1;
       const std::size_t d = n < 2 ? 21 : 70;
@@ -84,7 +84,7 @@ void add_decode(Corpus& all) {
       if (n == 2) all[name + "_first_byte"] = head + flipped(body, 3, 6);  // of a norm or value
       if (n == 2) all[name + "_last_bit"] = head + flipped(body, body.size() - 1, 7);
     }
-  for (std::size_t kind = 0; kind < fuzzed_kinds(); ++kind)
+  for (std::size_t kind = 0; kind < fuzzed_codecs.size(); ++kind)
     for (const std::uint8_t choice : coded_choices) {
       const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choice);
       if (options.coding == Coding::fixed) continue;
@@ -143,7 +143,7 @@ FrameHeader header(std::size_t d) {
 }
 
 void add_frame(Corpus& all) {
-  for (std::size_t kind = 0; kind < fuzzed_kinds(); ++kind) {
+  for (std::size_t kind = 0; kind < fuzzed_codecs.size(); ++kind) {
     const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[0]);
     const Bytes body = payload<float>(options, Noise{1, 3, 1, 1}, 7);
     const Bytes frame = make_frame(header(7), body);
@@ -166,7 +166,7 @@ void add_frame(Corpus& all) {
 }
 
 void add_mirror(Corpus& all) {
-  for (std::size_t kind = 0; kind < fuzzed_kinds(); ++kind)
+  for (std::size_t kind = 0; kind < fuzzed_codecs.size(); ++kind)
     for (std::size_t n = 0; n < std::size(choices); ++n) {
       const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[n]);
       const std::size_t d = mirror_dimensions[n], exchange = n % 4 * 64;

@@ -7,7 +7,7 @@
 namespace ticopd {
 
 // An input of fuzz_mirror is four bytes that choose, and then the rest:
-//   0  the kind of the codec (low four bits) and the exchange (mirror_sends_raw, ...)
+//   0  the number of the codec (low six bits) and the exchange (mirror_sends_raw, ...)
 //   1  the codec's options
 //   2  the dimension, one of mirror_dimensions
 //   3  how the rest becomes the frame (low two bits), and which bit of the hash other_hash flips

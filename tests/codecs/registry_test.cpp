@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "fuzz/choose_codec.hpp"
 #include "rows.hpp"
 #include "ticopd/error.hpp"
 
@@ -42,6 +43,21 @@ TEST(CodecTable, HasNoKindThatTheTestsOfEveryCodecLeaveOut) {
     EXPECT_TRUE(tested.contains(std::string(info.kind)))
         << info.kind << " is missing from every_codec() of tests/codecs/rows.hpp: nothing tests "
         << "its round trip, its sizes, or what it refuses";
+}
+
+TEST(CodecTable, HasNoKindThatTheFuzzersLeaveOut) {
+  std::set<std::string_view> fuzzed, known;
+  for (const FuzzedCodec& codec : fuzzed_codecs)
+    EXPECT_TRUE(!codec.then.empty() || fuzzed.insert(codec.kind).second)
+        << codec.kind << " has two numbers";
+  for (const CodecInfo& info : codec_table()) {
+    known.insert(info.kind);
+    EXPECT_TRUE(fuzzed.contains(info.kind))
+        << info.kind << " has no number: add it at the end of fuzzed_codecs of "
+        << "fuzz/choose_codec.hpp, and write its inputs with make_corpus fuzz/corpus";
+  }
+  for (const FuzzedCodec& codec : fuzzed_codecs)
+    EXPECT_TRUE(known.contains(codec.kind)) << codec.kind << " is no codec any more";
 }
 
 TEST(CodecTable, NamesTheNearestKind) {
