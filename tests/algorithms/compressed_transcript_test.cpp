@@ -38,12 +38,24 @@ TEST_F(CompressedTranscript, DoCoMOverAllSamplesAndOverMiniBatches) {
   }
 }
 
+// y's surrogates start at the gradients over all samples, whatever the batch.
+TEST_F(CompressedTranscript, DoCoMFromAWarmStart) {
+  for (const std::size_t batch : {std::size_t{0}, std::size_t{4}}) {
+    ticopd::Setup<double> s = setup(top);
+    s.batch = batch;
+    const Matrix x = with(DoCoM{.eta = 0.01, .gamma = 0.2, .beta = 0.2, .warm_start = true}, s);
+    const Matrix y = docom(problem, Q, {0.01, 0.2, 0.2, batch, true}, rounds);
+    EXPECT_LT(difference(x, y), tolerance) << "batch " << batch;
+    EXPECT_GT(difference(x, docom(problem, Q, {0.01, 0.2, 0.2, batch}, rounds)), 1e-6);
+  }
+}
+
 TEST_F(CompressedTranscript, TiCoPDWithMiniBatches) {
   ticopd::Setup<double> s = setup(codec("identity"), 50);
   s.batch = 4;
   const Matrix x = with(TiCoPD{.alpha = 0.02, .theta = 1, .eta = 0.1, .beta = 1}, s);
   Matrix y = problem.X0, lambda = problem.zero();
-  for (std::uint32_t t = 1; t <= 50; ++t) {
+  for (int t = 1; t <= 50; ++t) {
     const Matrix Ly = problem.L * y;
     y = (y - 0.02 * (batch_gradients(problem, y, 1, t, 4) + lambda + Ly)).eval();
     lambda += 0.1 * Ly;
@@ -110,10 +122,18 @@ TEST_F(CompressedTranscript, DeepSqueeze) {
 }
 
 // Where a value lies just between two points of the grid, rounding may take either: few rounds.
-TEST_F(CompressedTranscript, Magnusson) {
-  const Magnusson method{.eta = 0.05, .alpha = 1, .beta = 1, .r0 = 3, .kappa = 0.97, .bits = 10};
-  const Matrix x = library(method, method.codec(), 60);
-  EXPECT_LT(difference(x, magnusson(problem, 0.05, 1, 1, 3, 0.97, 10, 60)), 1e-9);
+// From a small box the models run away at first: what leaves it goes to its edge, and is counted.
+TEST_F(CompressedTranscript, MagnussonInBoxesThatHoldEverythingAndInSomeThatDoNot) {
+  for (const double r0 : {3.0, 0.1}) {
+    const Magnusson method{.eta = 0.05, .alpha = 1, .beta = 1, .r0 = r0, .kappa = 0.97, .bits = 10};
+    const auto found = solve(method, setup(method.codec(), 60));
+    std::uint64_t outside = 0, counted = 0;
+    const Matrix y = magnusson(problem, 0.05, 1, 1, r0, 0.97, 10, 60, outside);
+    EXPECT_LT(difference(to_matrix(found.x), y), 1e-9) << "r0 " << r0;
+    for (const Ledger::Agent& a : found.ledger) counted += a.saturated;
+    EXPECT_EQ(counted, outside) << "r0 " << r0;
+    EXPECT_EQ(outside > 0, r0 < 1);
+  }
 }
 
 TEST_F(CompressedTranscript, TiCoPDOverLinksThatComeAndGo) {

@@ -58,6 +58,16 @@ TEST_P(ExactTranscript, GradientTrackingWithASchedule) {
             tolerance);
 }
 
+TEST_P(ExactTranscript, GradientTrackingTakesOfEachModelTheGradientThatWasDrawnForIt) {
+  ticopd::Setup<double> s = setup(identical);
+  s.batch = 4;
+  const Matrix x = to_matrix(solve(GradientTracking{.eta = 0.02}, s).x);
+  const Matrix z = to_matrix(solve(GradientTracking{.eta = 0.02, .form = "atc"}, s).x);
+  EXPECT_LT(difference(x, gradient_tracking(problem, 0.02, rounds, 4)), tolerance);
+  EXPECT_LT(difference(z, gradient_tracking_atc(problem, 0.02, rounds, 4)), tolerance);
+  EXPECT_GT(difference(x, gradient_tracking(problem, 0.02, rounds)), 1e-6);
+}
+
 TEST_P(ExactTranscript, PrimalDual) {
   const Matrix x = library(PrimalDual{.eta = 0.05, .alpha = 1.5, .beta = 1.2}, identical);
   EXPECT_LT(difference(x, primal_dual(problem, always(0.05), always(1.5), always(1.2), rounds)),

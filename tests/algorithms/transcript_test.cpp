@@ -90,7 +90,14 @@ TEST_F(Transcript, ChocoSGD) {
 
 TEST_F(Transcript, CpSGDWithAMemoryThatMovesByAPart) {
   const Matrix x = library(CpSGD{.eta = 0.05, .gamma = 1, .omega = 1.2, .alpha_x = 0.4}, top);
-  EXPECT_LT(difference(x, cp_sgd(problem, Q, 0.05, 1, 1.2, 0.4, rounds)), tolerance);
+  EXPECT_LT(difference(x, cp_sgd(problem, Q, {0.05, 1, 1.2, 0.4}, rounds)), tolerance);
+}
+
+TEST_F(Transcript, CpSGDFromAWarmStart) {
+  CpSGD method{.eta = 0.05, .gamma = 1, .omega = 1.2, .alpha_x = 0.4, .warm_start = true};
+  const Matrix x = library(method, top);
+  EXPECT_LT(difference(x, cp_sgd(problem, Q, {0.05, 1, 1.2, 0.4, true}, rounds)), tolerance);
+  EXPECT_GT(difference(x, cp_sgd(problem, Q, {0.05, 1, 1.2, 0.4}, rounds)), 1e-6);
 }
 
 TEST_F(Transcript, DefATCWithDamping) {
@@ -108,6 +115,17 @@ TEST_F(Transcript, BEERFromAWarmStart) {
   const Matrix x = library(BEER{.eta = 0.02, .gamma = 0.2, .warm_start = true}, top);
   EXPECT_LT(difference(x, beer(problem, Q, 0.02, 0.2, true, rounds)), tolerance);
   EXPECT_GT(difference(x, beer(problem, Q, 0.02, 0.2, false, rounds)), 1e-6);
+}
+
+TEST_F(Transcript, BEERTakesOfEachModelTheGradientThatWasDrawnForIt) {
+  for (const bool warm_start : {false, true}) {
+    ticopd::Setup<double> s = setup(top);
+    s.batch = 4;
+    const BEER method{.eta = 0.01, .gamma = 0.2, .warm_start = warm_start};
+    const Matrix x = to_matrix(solve(method, s).x);
+    EXPECT_LT(difference(x, beer(problem, Q, 0.01, 0.2, warm_start, rounds, 4)), tolerance);
+    EXPECT_GT(difference(x, beer(problem, Q, 0.01, 0.2, warm_start, rounds)), 1e-6);
+  }
 }
 
 TEST_F(Transcript, DGD) {

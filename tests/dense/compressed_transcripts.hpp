@@ -3,50 +3,32 @@
 #include <map>
 
 #include "dense/transcripts.hpp"
-#include "ticopd/network/permutation.hpp"
 
 namespace ticopd::dense {
 
 // The compressed, local and server methods once more, as their papers write them, over whole
 // matrices (see transcripts.hpp).
 
-// Gradients over the samples that agents draw in a round: `batch` of them, without replacement.
-inline Matrix batch_gradients(const Problem& p, const Matrix& X, std::uint64_t seed,
-                              std::uint32_t round, std::size_t batch) {
-  if (batch == 0) return p.gradients(X);
-  Matrix G = p.zero();
-  for (int i = 0; i < p.agents(); ++i) {
-    const Matrix& A = p.A[static_cast<std::size_t>(i)];
-    const Vector& b = p.b[static_cast<std::size_t>(i)];
-    const Permutation draw(static_cast<std::uint64_t>(A.rows()),
-                           {seed, round, static_cast<std::uint32_t>(i), stream_batch});
-    for (std::size_t s = 0; s < batch; ++s) {
-      const auto row = static_cast<Eigen::Index>(draw(s));
-      G.row(i) += (A.row(row).dot(X.row(i)) - b(row)) * A.row(row) / static_cast<double>(batch);
-    }
-  }
-  return G;
-}
-
 struct DoCoMSteps {
-  double eta, gamma, beta;
+  Step eta, gamma, beta;
   std::size_t batch = 0;
+  bool warm_start = false;
 };
 
 inline Matrix docom(const Problem& p, const Compress& Q, const DoCoMSteps& step, int rounds) {
   Matrix x = p.X0, xhat = p.zero(), yhat = p.zero();
   Matrix v = p.gradients(x), y = v;
+  if (step.warm_start) xhat = x, yhat = y;
   for (int t = 1; t <= rounds; ++t) {
-    const auto g = [&](const Matrix& at) {
-      return batch_gradients(p, at, 1, static_cast<std::uint32_t>(t), step.batch);
-    };
-    const Matrix half = x - step.eta * y;
+    const double gamma = step.gamma(t);
+    const auto g = [&](const Matrix& at) { return batch_gradients(p, at, 1, t, step.batch); };
+    const Matrix half = x - step.eta(t) * y;
     xhat += Q(half - xhat);
-    const Matrix next = half + step.gamma * (p.W * xhat - xhat);
-    const Matrix v_next = g(next) + (1 - step.beta) * (v - g(x));
+    const Matrix next = half + gamma * (p.W * xhat - xhat);
+    const Matrix v_next = g(next) + (1 - step.beta(t)) * (v - g(x));
     const Matrix y_half = y + v_next - v;
     yhat += Q(y_half - yhat);
-    y = y_half + step.gamma * (p.W * yhat - yhat);
+    y = y_half + gamma * (p.W * yhat - yhat);
     v = v_next;
     x = next;
   }
@@ -65,29 +47,29 @@ inline Matrix qdgd(const Problem& p, const Compress& Q, double alpha, double eps
 }
 
 // `told` counts how often an agent spoke.
-inline Matrix sparq_sgd(const Problem& p, const Compress& C, double eta, double gamma, double c,
-                        int period, int rounds, int& told) {
+inline Matrix sparq_sgd(const Problem& p, const Compress& C, const Step& eta, const Step& gamma,
+                        const Step& c, int period, int rounds, int& told) {
   Matrix x = p.X0, xhat = p.zero();
   told = 0;
   for (int t = 1; t <= rounds; ++t) {
-    x -= eta * p.gradients(x);
+    x -= eta(t) * p.gradients(x);
     if (t % period != 0) continue;
     const Matrix q = C(x - xhat);
     for (int i = 0; i < p.agents(); ++i)
-      if ((x.row(i) - xhat.row(i)).squaredNorm() > c * eta * eta) {
+      if ((x.row(i) - xhat.row(i)).squaredNorm() > c(t) * eta(t) * eta(t)) {
         xhat.row(i) += q.row(i);
         ++told;
       }
-    x += gamma * (p.W * xhat - xhat);
+    x += gamma(t) * (p.W * xhat - xhat);
   }
   return x;
 }
 
-inline Matrix local_sgd(const Problem& p, const Matrix& average, double eta, int period,
+inline Matrix local_sgd(const Problem& p, const Matrix& average, const Step& eta, int period,
                         int rounds) {
   Matrix x = p.X0;
   for (int t = 1; t <= rounds; ++t) {
-    x -= eta * p.gradients(x);
+    x -= eta(t) * p.gradients(x);
     if (t % period == 0) x = (average * x).eval();
   }
   return x;
@@ -139,11 +121,15 @@ inline Matrix on_grid(const Matrix& V, double r, int bits) {
   });
 }
 
+// `outside` counts the coordinates that left their boxes.
 inline Matrix magnusson(const Problem& p, double eta, double alpha, double beta, double r0,
-                        double kappa, int bits, int rounds) {
+                        double kappa, int bits, int rounds, std::uint64_t& outside) {
   Matrix x = p.X0, q = p.X0, v = p.zero();
+  outside = 0;
   for (int t = 1; t <= rounds; ++t) {
-    q += on_grid(x - q, r0 * std::pow(kappa, t - 1), bits);
+    const double r = r0 * std::pow(kappa, t - 1);
+    outside += static_cast<std::uint64_t>(((x - q).cwiseAbs().array() > r).count());
+    q += on_grid(x - q, r, bits);
     const Matrix Lq = p.L * q;
     x -= eta * (alpha * Lq + beta * v + p.gradients(x));
     v += eta * beta * Lq;

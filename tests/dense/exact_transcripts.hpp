@@ -21,21 +21,28 @@ inline Matrix extra(const Problem& p, const Step& alpha, int rounds) {
   return x;
 }
 
-inline Matrix gradient_tracking(const Problem& p, const Step& eta, int rounds) {
-  Matrix x = p.X0, y = p.gradients(x);
+// Of mini-batches, the one that was drawn for a model stays that model's.
+inline Matrix gradient_tracking(const Problem& p, const Step& eta, int rounds,
+                                std::size_t batch = 0) {
+  Matrix x = p.X0, g = batch_gradients(p, x, 1, 0, batch), y = g;
   for (int k = 1; k <= rounds; ++k) {
     const Matrix next = p.W * x - eta(k) * y;
-    y = (p.W * y + p.gradients(next) - p.gradients(x)).eval();
+    const Matrix g_next = batch_gradients(p, next, 1, k, batch);
+    y = (p.W * y + g_next - g).eval();
+    g = g_next;
     x = next;
   }
   return x;
 }
 
-inline Matrix gradient_tracking_atc(const Problem& p, const Step& eta, int rounds) {
-  Matrix x = p.X0, y = p.gradients(x);
+inline Matrix gradient_tracking_atc(const Problem& p, const Step& eta, int rounds,
+                                    std::size_t batch = 0) {
+  Matrix x = p.X0, g = batch_gradients(p, x, 1, 0, batch), y = g;
   for (int k = 1; k <= rounds; ++k) {
     const Matrix next = p.W * (x - eta(k) * y);
-    y = (p.W * (y + p.gradients(next) - p.gradients(x))).eval();
+    const Matrix g_next = batch_gradients(p, next, 1, k, batch);
+    y = (p.W * (y + g_next - g)).eval();
+    g = g_next;
     x = next;
   }
   return x;

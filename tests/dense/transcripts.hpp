@@ -1,17 +1,29 @@
 #pragma once
 
+#include <concepts>
 #include <functional>
+#include <utility>
 
-#include "dense/matrices.hpp"
+#include "dense/batches.hpp"
 
 namespace ticopd::dense {
 
 // Every algorithm once more, as its paper writes it, over whole n x d matrices. Row i is agent i.
 // Nothing is shared with the library: where the two agree, both are the paper's algorithm.
 
-using Step = std::function<double(int t)>;  // t = 1, 2, ...
+// A step size by round, t = 1, 2, ...; a number is that in every round.
+class Step {
+ public:
+  Step(double c) : at_([c](int) { return c; }) {}
+  template <std::invocable<int> At>
+  Step(At at) : at_(std::move(at)) {}
+  double operator()(int t) const { return at_(t); }
+
+ private:
+  std::function<double(int)> at_;
+};
 inline Step always(double c) {
-  return [c](int) { return c; };
+  return c;
 }
 
 struct TiCoPDSteps {
@@ -39,64 +51,71 @@ inline Matrix ticopd(const Problem& p, const Compress& Q, const TiCoPDSteps& ste
   return x;
 }
 
-inline Matrix choco_sgd(const Problem& p, const Compress& Q, double eta, double gamma,
+inline Matrix choco_sgd(const Problem& p, const Compress& Q, const Step& eta, const Step& gamma,
                         bool warm_start, int rounds) {
   Matrix x = p.X0, xhat = warm_start ? p.X0 : p.zero();
   for (int t = 1; t <= rounds; ++t) {
-    const Matrix half = x - eta * p.gradients(x);
+    const Matrix half = x - eta(t) * p.gradients(x);
     xhat += Q(half - xhat);
-    x = half + gamma * (p.W * xhat - xhat);
+    x = half + gamma(t) * (p.W * xhat - xhat);
   }
   return x;
 }
 
-inline Matrix cp_sgd(const Problem& p, const Compress& C, double eta, double gamma, double omega,
-                     double alpha_x, int rounds) {
-  Matrix x = p.X0, xc = p.zero(), v = p.zero();
+struct CpSGDSteps {
+  Step eta, gamma, omega, alpha_x;
+  bool warm_start = false;
+};
+
+inline Matrix cp_sgd(const Problem& p, const Compress& C, const CpSGDSteps& step, int rounds) {
+  Matrix x = p.X0, xc = step.warm_start ? p.X0 : p.zero(), v = p.zero();
   for (int t = 1; t <= rounds; ++t) {
+    const double eta = step.eta(t), omega = step.omega(t);
     const Matrix q = C(x - xc);
     const Matrix pi = p.L * (xc + q);
-    const Matrix next = x - eta * (gamma * pi + omega * v + p.gradients(x));
+    const Matrix next = x - eta * (step.gamma(t) * pi + omega * v + p.gradients(x));
     v += eta * omega * pi;
-    xc += alpha_x * q;
+    xc += step.alpha_x(t) * q;
     x = next;
   }
   return x;
 }
 
-inline Matrix def_atc(const Problem& p, const Compress& C, double mu, double zeta, double gamma,
-                      int rounds) {
+inline Matrix def_atc(const Problem& p, const Compress& C, const Step& mu, const Step& zeta,
+                      const Step& gamma, int rounds) {
   Matrix w = p.X0, phi = p.zero(), z = p.zero();
   for (int k = 1; k <= rounds; ++k) {
-    const Matrix psi = w - mu / zeta * p.gradients(w);
+    const Matrix psi = w - mu(k) / zeta(k) * p.gradients(w);
     const Matrix c = psi - phi + z;
     const Matrix delta = C(c);
     z = c - delta;
-    phi += zeta * delta;
-    w = (1 - gamma) * phi + gamma * (p.W * phi);
+    phi += zeta(k) * delta;
+    w = (1 - gamma(k)) * phi + gamma(k) * (p.W * phi);
   }
   return w;
 }
 
-inline Matrix beer(const Problem& p, const Compress& C, double eta, double gamma, bool warm_start,
-                   int rounds) {
+// The gradient of the old model is the one that was drawn for it, so that the mean of v stays the
+// mean of what was drawn last.
+inline Matrix beer(const Problem& p, const Compress& C, const Step& eta, const Step& gamma,
+                   bool warm_start, int rounds, std::size_t batch = 0) {
   Matrix x = p.X0, h = p.zero(), u = p.zero();
-  Matrix g = p.gradients(x), v = g;
+  Matrix g = batch_gradients(p, x, 1, 0, batch), v = g;
   if (warm_start) h = x, u = v;
   for (int t = 1; t <= rounds; ++t) {
-    x += gamma * (p.W * h - h) - eta * v;
+    x += gamma(t) * (p.W * h - h) - eta(t) * v;
     h += C(x - h);
-    const Matrix next = p.gradients(x);
-    v += gamma * (p.W * u - u) + next - g;
+    const Matrix next = batch_gradients(p, x, 1, t, batch);
+    v += gamma(t) * (p.W * u - u) + next - g;
     u += C(v - u);
     g = next;
   }
   return x;
 }
 
-inline Matrix dgd(const Problem& p, double eta, int rounds) {
+inline Matrix dgd(const Problem& p, const Step& eta, int rounds) {
   Matrix x = p.X0;
-  for (int t = 1; t <= rounds; ++t) x = (p.W * x - eta * p.gradients(x)).eval();
+  for (int t = 1; t <= rounds; ++t) x = (p.W * x - eta(t) * p.gradients(x)).eval();
   return x;
 }
 
