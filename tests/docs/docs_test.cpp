@@ -12,10 +12,13 @@
 #include <sstream>
 
 #include "ticopd/algorithms/registry.hpp"
+#include "ticopd/codecs/codec.hpp"
 #include "ticopd/experiment/config.hpp"
 #include "ticopd/experiment/machine.hpp"
 #include "ticopd/experiment/metrics.hpp"
 #include "ticopd/experiment/study.hpp"
+#include "ticopd/graph/graph.hpp"
+#include "ticopd/objectives/registry.hpp"
 #include "ticopd/report/report.hpp"
 
 namespace ticopd {
@@ -171,7 +174,7 @@ double unit_in_words(const std::string& words, const std::map<std::string, doubl
   if (words == "1 / lambda_max(L)") return 1 / lambda_max;
   const auto inverse = matches(words, "^1 / \\(([a-z]+) lambda_max\\(L\\)\\)$");
   if (inverse.size() == 1) return 1 / (p.at(inverse[0]) * lambda_max);
-  ADD_FAILURE() << "no such unit: " << words;
+  ADD_FAILURE() << "no such unit: " << words << "; a new one is a line of this function";
   return NAN;
 }
 
@@ -181,7 +184,8 @@ TEST(Docs, TuningHasEveryRangeWithItsUnit) {
   for (const AlgorithmInfo& a : algorithm_table()) {
     std::map<std::string, double> before;
     for (const ParameterInfo& p : a.parameters) {
-      EXPECT_TRUE(!p.required || p.search_high > 0) << a.name << "." << p.name << " has no range";
+      EXPECT_TRUE(!p.required || p.search_high > 0)
+          << a.name << "." << p.name << " is required and has no `search`: tune cannot look for it";
       const double unit = p.unit(before, 4);
       before[std::string(p.name)] = 0.3 + 0.1 * static_cast<double>(before.size());
       if (!(p.search_high > 0)) continue;
@@ -231,10 +235,36 @@ TEST(Docs, ReportShowsTheKeysThatAreWritten) {
   EXPECT_EQ(key_paths(json::parse(shown[0])), key_paths(written));
 }
 
-TEST(Docs, ReadmeNamesEveryAlgorithm) {
+TEST(Docs, ReadmeNamesAndCountsWhatIsInTheBox) {
   const std::string page = text_of("README.md");
   for (const AlgorithmInfo& a : algorithm_table())
     EXPECT_TRUE(has(page, "`" + std::string(a.name) + "`")) << a.name;
+  for (const CodecInfo& c : codec_table())
+    EXPECT_TRUE(has(page, "`" + std::string(c.kind) + "`")) << c.kind;
+  for (const auto& [count, noun] :
+       {std::pair{algorithm_table().size(), "algorithms"},
+        std::pair{codec_table().size(), "codecs"}, std::pair{graph_table().size(), "graphs"},
+        std::pair{objective_table().size(), "objectives"}})
+    EXPECT_TRUE(has(page, fmt::format("- **{} {}**", count, noun))) << count << " " << noun;
+}
+
+TEST(Docs, AlgorithmsHasARowForEach) {
+  const std::string page = text_of("docs/algorithms.md");
+  for (const AlgorithmInfo& a : algorithm_table())
+    EXPECT_TRUE(has(page, fmt::format("\n| `{}` |", a.name))) << a.name;
+}
+
+TEST(Docs, ConfigurationHasEveryWordOfTheTables) {
+  const std::string page = text_of("docs/configuration.md");
+  const auto expect = [&](const std::string& key, std::string_view word) {
+    const std::size_t at = page.find("\n| `" + key + "` |");
+    ASSERT_NE(at, std::string::npos) << key;
+    const std::string row = page.substr(at, page.find('\n', at + 1) - at);
+    EXPECT_TRUE(has(row, fmt::format("`{}`", word))) << key << " has no " << word << ": " << row;
+  };
+  for (const CodecInfo& c : codec_table()) expect("codec.kind", c.kind);
+  for (const GraphInfo& g : graph_table()) expect("graph.kind", g.kind);
+  for (const ObjectiveInfo& o : objective_table()) expect("problem.objective", o.name);
 }
 
 TEST(Docs, ChangelogAndCitationKnowTheVersion) {
