@@ -1,6 +1,8 @@
 // Every objective against central finite differences in double, and float against double.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "objectives/made_up.hpp"
 
 namespace ticopd {
@@ -115,6 +117,14 @@ TEST_P(Gradient, InFloatIsThatInDoubleToRounding) {
 
 INSTANTIATE_TEST_SUITE_P(Objectives, Gradient, testing::ValuesIn(cases()),
                          [](const auto& one) { return one.param.name; });
+
+TEST(GradientCases, AreOfEveryObjective) {
+  std::set<std::string> seen;
+  for (const Case& one : cases()) seen.insert(one.problem.options.objective);
+  for (const ObjectiveInfo& info : objective_table())
+    EXPECT_TRUE(seen.contains(std::string(info.name)))
+        << info.name << " has no case here: nothing compares its gradient with differences";
+}
 
 }  // namespace
 }  // namespace ticopd

@@ -127,8 +127,8 @@ TEST(SampleObjective, FeaturesThatAreZeroInAShardMayBeDroppedUnseen) {
   std::vector<double> dense(30 * 7);
   images.read(0, 30, dense.data());
 
-  for (const std::string name :
-       {"mlp", "softmax", "logistic", "nonconvex_logistic", "least_squares"}) {
+  for (const ObjectiveInfo& info : objective_table()) {
+    const std::string name(info.name);
     ObjectiveOptions options = options_of(name);
     options.hidden = {3};
     options.l2 = 0.05;

@@ -70,9 +70,9 @@ struct Entry {
   Made<T> (*make)(const ObjectiveOptions&, Sizes);
 };
 
-// A new objective is one header and one line here.
+// A new objective is one header, a function above that makes it, and an entry here.
 template <class T>
-constexpr std::array<Entry<T>, 5> entries{{
+constexpr auto entries = std::to_array<Entry<T>>({
     {{"mlp", "multilayer perceptron (hidden, activation), softmax cross-entropy", Labels::classes,
       "torch"},
      make_mlp<T>},
@@ -85,7 +85,7 @@ constexpr std::array<Entry<T>, 5> entries{{
      make_nonconvex_logistic<T>},
     {{"least_squares", "||A x - b||^2 / (2 m), b the labels", Labels::targets, "zero"},
      make_least_squares<T>},
-}};
+});
 
 template <class T>
 const Entry<T>& entry_of(const std::string& name) {
