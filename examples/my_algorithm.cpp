@@ -1,4 +1,4 @@
-// Your own algorithm: EXTRA, in one struct. Parameters declared once, a formula for one coordinate,
+// Your own algorithm: D^2, in one struct. Parameters declared once, a formula for one coordinate,
 // and a step over the three verbs (map, gradient, send / receive). Threads, ranks, metrics,
 // digests, checkpoints and the ledger of bytes come with it.
 #include <cmath>
@@ -12,28 +12,36 @@ using ticopd::Network;
 using ticopd::Parameter;
 using ticopd::Schedule;
 
-// W. Shi, Q. Ling, G. Wu, W. Yin, "EXTRA: An Exact First-Order Algorithm for Decentralized
-// Consensus Optimization", 2015, with W~ = (I + W) / 2:
-//   x^{t+2} = (I + W) x^{t+1} - (I + W) / 2 x^t - alpha (grad^{t+1} - grad^t).
-struct Extra {
+// H. Tang, X. Lian, M. Yan, C. Zhang, J. Liu, "D^2: Decentralized Training over Decentralized
+// Data", 2018, Algorithm 1:
+//   x^1     = W (x^0 - alpha grad^0)
+//   x^{t+1} = W (2 x^t - x^{t-1} - alpha (grad^t - grad^{t-1})).
+// Needs lambda_min(W) > -1/3: lazy Metropolis weights have it on any graph.
+struct D2 {
   Schedule alpha = {};  // without a default: the config must give it
 
-  static constexpr std::string_view name = "extra";
-  static constexpr std::string_view paper = "Shi, Ling, Wu, Yin 2015";
-  static constexpr bool uncompressed = true;  // a lossy codec is refused
+  static constexpr std::string_view name = "d2";
+  static constexpr std::string_view paper = "Tang, Lian, Yan, Zhang, Liu 2018, Algorithm 1";
+  static constexpr bool uncompressed = true;  // a config with a lossy codec is refused
   static constexpr auto parameters() {
-    return std::array{Parameter<Extra>{"alpha", &Extra::alpha, ticopd::positive, "step size"}};
+    return std::array{
+        Parameter<D2>{"alpha", &D2::alpha, ticopd::positive, "step size", {1e-4, 10}}};
   }
 
-  // One coordinate of one agent. xWI is sum_j w_ij (x_j - x_i), so (I + W) x = 2 x + xWI.
+  // One coordinate of one agent: before the neighbours are heard, and after.
   template <class T>
-  struct Step {
+  struct Correct {
     T alpha;
-    constexpr void operator()(T& x, T& past, T& pastWI, T& last, T xWI, T grad) const {
-      const T next = 2 * x + xWI - past - pastWI / 2 - alpha * (grad - last);
-      past = x, pastWI = xWI, last = grad;
-      x = next;
+    constexpr void operator()(T& x, T& past, T& last, T grad) const {
+      const T step = alpha * grad;
+      const T half = 2 * x - past - (step - last);
+      past = x, last = step;
+      x = half;
     }
+  };
+  template <class T>
+  struct Combine {  // xWI = sum_j w_ij (x_j - x_i), so W x = x + xWI
+    constexpr void operator()(T& x, T xWI) const { x = x + xWI; }
   };
 
   template <Network Net>
@@ -41,58 +49,58 @@ struct Extra {
 };
 
 template <Network Net>
-class Extra::Run {
+class D2::Run {
  public:
   using T = typename Net::Scalar;
 
-  // past = x^0 with nothing mixed and no gradient yet makes the first round W x^0 - alpha grad^0.
-  Run(Extra steps, Net& network)
+  // past = x^0 and no step before makes the first round W (x^0 - alpha grad^0).
+  Run(D2 steps, Net& network)
       : params(steps),
         net(network),
-        copy(net, net.w_minus_i(), 0),
+        half(net, net.w_minus_i(), 0),
         x(net.start()),
         past(net.start()),
-        pastWI(net.field()),
         last(net.field()),
         grad(net.field()) {}
 
   void step() {
     const auto [alpha] = ticopd::at<T>(params, net.round());
-    copy.send(x);           // x leaves for the neighbours
-    net.gradient(x, grad);  // while it travels
-    copy.receive();
-    net.map(Step<T>{alpha}, x, past, pastWI, last, copy.mixed(), grad);
+    net.gradient(x, grad);
+    net.map(Correct<T>{alpha}, x, past, last, grad);
+    half.send(x);  // leaves for the neighbours; a method that can computes its gradient here
+    half.receive();
+    net.map(Combine<T>{}, x, half.mixed());
   }
 
   // All that the next round depends on: checkpoints save it.
   void visit(auto&& state) {
     state.field("x", x);
     state.field("past", past);
-    state.field("pastWI", pastWI);
     state.field("last", last);
-    state.mirror("copy", copy);
+    state.mirror("half", half);
   }
 
-  const Extra params;
+  const D2 params;
   Net& net;
-  typename Net::Mirror copy;
-  typename Net::Field x, past, pastWI, last, grad;
+  typename Net::Mirror half;
+  typename Net::Field x, past, last, grad;
 };
 
-// f_i(x) = (1 + i) / 2 ||x - i||^2: the agents disagree in where and in how steeply.
+// f_i(x) = (1 + i) / 2 ||x||^2 - sum_k x_k: the agents disagree in where and in how steeply, but at
+// x^0 = 0 all have the same slope.
 struct Quadratics final : ticopd::Objective<double> {
   int agents() const override { return 8; }
   std::size_t dimension() const override { return 20; }
   double value(int i, std::span<const double> x) const override {
     double sum = 0;
-    for (const double v : x) sum += (1 + i) * (v - i) * (v - i) / 2;
+    for (const double v : x) sum += (1 + i) * v * v / 2 - v;
     return sum;
   }
   void gradient(int i, std::span<const double> x, std::span<double> g) const override {
-    for (std::size_t k = 0; k < x.size(); ++k) g[k] = (1 + i) * (x[k] - i);
+    for (std::size_t k = 0; k < x.size(); ++k) g[k] = (1 + i) * x[k] - 1;
   }
 };
-constexpr double optimum = 168.0 / 36.0;  // sum (1 + i) i / sum (1 + i)
+constexpr double optimum = 8.0 / 36.0;  // agents / sum (1 + i)
 
 double worst_entry(const ticopd::Field<double>& x, auto&& other) {
   double worst = 0;
@@ -105,26 +113,27 @@ double worst_entry(const ticopd::Field<double>& x, auto&& other) {
 
 int main() {
   ticopd::Setup<double> setup{.graph = ticopd::ring(8),
-                              .objective = std::make_shared<Quadratics>()};
+                              .objective = std::make_shared<Quadratics>(),
+                              .weights = ticopd::Weights::lazy_metropolis};
   setup.iterations = 1500;
   const double alpha = 0.05;
-  const auto extra = ticopd::solve(Extra{.alpha = alpha}, setup);
-  const double off = worst_entry(extra.x, [](std::size_t) { return optimum; });
-  std::printf("EXTRA is %.1e away from the optimum\n", off);
+  const auto far = ticopd::solve(D2{.alpha = alpha}, setup);
+  const double off = worst_entry(far.x, [](std::size_t) { return optimum; });
+  std::printf("D^2 is %.1e away from the optimum\n", off);
 
-  // On a ring W = I - L / 3. TiCoPD without compression, with alpha theta = 1/3 and eta = theta /
-  // 2, is EXTRA in other letters, so after any number of rounds the two must agree.
+  // NIDS mixes by (I + W) / 2, which is what lazy weights are, and does not mix in its first round.
+  // Where all slopes at x^0 agree there is nothing to mix then, and the two are one method.
   setup.iterations = 40;
-  const auto some = ticopd::solve(Extra{.alpha = alpha}, setup);
-  const double theta = 1 / (3 * alpha);
-  const auto known = ticopd::solve(
-      ticopd::TiCoPD{.alpha = alpha, .theta = theta, .eta = theta / 2, .beta = 1}, setup);
+  const auto some = ticopd::solve(D2{.alpha = alpha}, setup);
+  setup.weights = ticopd::Weights::metropolis;
+  const auto known = ticopd::solve(ticopd::NIDS{.alpha = alpha}, setup);
   const double apart = worst_entry(some.x, [&](std::size_t i) { return known.x.data()[i]; });
-  std::printf("after 40 rounds it is %.1e away from TiCoPD(identity, eta = theta / 2)\n", apart);
+  std::printf("after 40 rounds it is %.1e away from NIDS\n", apart);
 
   // The same bits from four ranks with real frames between them.
+  setup.weights = ticopd::Weights::lazy_metropolis;
   setup.ranks = 4;
-  const bool same = ticopd::solve(Extra{.alpha = alpha}, setup).digest == some.digest;
+  const bool same = ticopd::solve(D2{.alpha = alpha}, setup).digest == some.digest;
   std::printf("one rank and four ranks: %s digest\n", same ? "the same" : "ANOTHER");
   return off < 1e-9 && apart < 1e-12 && same ? 0 : 1;
 }
