@@ -7,7 +7,8 @@
 
 namespace ticopd {
 
-// A symmetric matrix with the sparsity of the graph: what a mirror mixes by.
+// A matrix with the sparsity of the graph: what a mirror mixes by. Symmetric, but for the two of a
+// server (to_centre, from_centre), where it is also who hears whom.
 struct Mixing {
   struct Entry {
     int agent;
