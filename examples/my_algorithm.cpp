@@ -18,11 +18,11 @@ using ticopd::Schedule;
 //   x^{t+1} = W (2 x^t - x^{t-1} - alpha (grad^t - grad^{t-1})).
 // Needs lambda_min(W) > -1/3: lazy Metropolis weights have it on any graph.
 struct D2 {
-  Schedule alpha = {};  // without a default: the config must give it
+  Schedule alpha = {};  // without a default: whoever runs it must give it
 
   static constexpr std::string_view name = "d2";
   static constexpr std::string_view paper = "Tang, Lian, Yan, Zhang, Liu 2018, Algorithm 1";
-  static constexpr bool uncompressed = true;  // a config with a lossy codec is refused
+  static constexpr bool uncompressed = true;  // a lossy codec is refused
   static constexpr auto parameters() {
     return std::array{
         Parameter<D2>{"alpha", &D2::alpha, ticopd::positive, "step size", {1e-4, 10}}};

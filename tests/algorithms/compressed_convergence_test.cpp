@@ -62,7 +62,7 @@ TEST_F(CompressedConvergence, DoCoMsMomentumRemovesVariance) {
 TEST_F(CompressedConvergence, MagnussonsShrinkingGridIsExactIfItShrinksNoFasterThanTheMethod) {
   const auto with = [&](double kappa) {
     const Magnusson m{.eta = 0.1, .alpha = 2, .beta = 1.5, .r0 = 2, .kappa = kappa, .bits = 5};
-    return error(m, setup(m.codec(), 3000));
+    return error(m, setup(codec("identity"), 3000));
   };
   EXPECT_LT(with(0.99), 1e-10);
   EXPECT_GT(with(0.9), 1e-4) << "the box outran the model";
@@ -73,7 +73,8 @@ TEST_F(CompressedConvergence, MagnussonCountsWhatLeavesItsBox) {
   const Magnusson bad{.eta = 0.1, .alpha = 2, .beta = 1.5, .r0 = 2, .kappa = 0.9, .bits = 5};
   const auto saturated = [&](const Magnusson& m) {
     std::uint64_t sum = 0;
-    for (const Ledger::Agent& a : solve(m, setup(m.codec(), 500)).ledger) sum += a.saturated;
+    for (const Ledger::Agent& a : solve(m, setup(codec("identity"), 500)).ledger)
+      sum += a.saturated;
     return sum;
   };
   EXPECT_EQ(saturated(good), 0u);

@@ -1,7 +1,5 @@
 #include "ticopd/algorithms/registry.hpp"
 
-#include <cstdio>
-
 #include "ticopd/algorithms/table.hpp"
 #include "ticopd/error.hpp"
 
@@ -26,8 +24,8 @@ template <class A>
 AlgorithmInfo describe() {
   AlgorithmInfo info{.name = A::name,
                      .paper = A::paper,
-                     .uncompressed = requires { A::uncompressed; },
-                     .own_codec = requires(A a) { a.codec(); },
+                     .uncompressed = is_uncompressed<A>,
+                     .own_codec = has_own_codec<A>,
                      .parameters = {},
                      .flags = {},
                      .choices = {}};
@@ -70,43 +68,12 @@ void refuse_unknown(const AlgorithmOptions& options, const AlgorithmInfo& info) 
   for (const auto& [key, value] : options.words) check(key);
 }
 
-template <class A>
-AlgorithmNeeds needs_of(const AlgorithmOptions& options) {
-  const A params = configured<A>(options);
-  AlgorithmNeeds needs;
-  if constexpr (requires { params.needs_centre(); }) needs.centre = params.needs_centre();
-  if constexpr (requires { params.codec(); }) needs.codec = params.codec();
-  needs.fixed_graph = requires { A::fixed_graph; };
-  return needs;
-}
-
 template <class... A>
 std::vector<AlgorithmInfo> describe_all(Algorithms<A...>) {
   return {describe<A>()...};
 }
 
 }  // namespace
-
-static std::string number(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", v);
-  return text;
-}
-
-void check_range(const std::string& key, const Schedule& s, const Range& range) {
-  if (range.constant && !s.is_constant())
-    throw ConfigError(key + ": allowed is one number, and no schedule");
-  const double v = s(1);
-  if (v <= range.high && (range.low_allowed ? v >= range.low : v > range.low) &&
-      (!range.whole || v == std::floor(v)))
-    return;
-  if (range.whole)
-    throw ConfigError(key + " = " + number(v) + ": allowed is a whole number from " +
-                      number(range.low) + " to " + number(range.high));
-  const std::string low = range.low_allowed ? "at least " : "above ";
-  throw ConfigError(key + " = " + number(v) + ": allowed is " + low + number(range.low) +
-                    (std::isinf(range.high) ? "" : ", at most " + number(range.high)));
-}
 
 std::span<const AlgorithmInfo> algorithm_table() {
   static const std::vector<AlgorithmInfo> table = describe_all(All{});
@@ -125,7 +92,7 @@ const AlgorithmInfo& algorithm_info(std::string_view name) {
 AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options) {
   refuse_unknown(options, algorithm_info(options.name));
   AlgorithmNeeds needs;
-  with_algorithm(All{}, options.name, [&]<class A>() { needs = needs_of<A>(options); });
+  with_algorithm(All{}, options.name, [&]<class A>() { needs = needs_of(configured<A>(options)); });
   return needs;
 }
 

@@ -2,15 +2,14 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ticopd/algorithms/fit.hpp"
 #include "ticopd/algorithms/parameter.hpp"
 #include "ticopd/algorithms/run.hpp"
-#include "ticopd/codecs/codec.hpp"
 #include "ticopd/graph/mixing.hpp"
 
 namespace ticopd {
@@ -55,16 +54,10 @@ struct AlgorithmInfo {
   std::vector<ChoiceInfo> choices;
 };
 
-// What an algorithm with these options asks of its surroundings.
-struct AlgorithmNeeds {
-  bool centre = false;       // agent 0 must be everyone's neighbour
-  bool fixed_graph = false;  // cannot do without a link
-  std::optional<CodecOptions> codec = {};  // instead of the config's
-};
-
 std::span<const AlgorithmInfo> algorithm_table();
 const AlgorithmInfo& algorithm_info(std::string_view name);  // ConfigError naming algorithm.name
 
+// What an algorithm with these options asks of its surroundings.
 AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options);
 
 // Checks names and ranges (ConfigError naming `algorithm.KEY`), fills what follows from the graph.

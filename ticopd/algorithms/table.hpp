@@ -1,8 +1,8 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "ticopd/algorithms/beer.hpp"
 #include "ticopd/algorithms/choco_gossip.hpp"
@@ -26,8 +26,8 @@
 #include "ticopd/algorithms/qsparse_local_sgd.hpp"
 #include "ticopd/algorithms/sparq_sgd.hpp"
 #include "ticopd/algorithms/ticopd.hpp"
+#include "ticopd/algorithms/fit.hpp"
 #include "ticopd/algorithms/registry.hpp"
-#include "ticopd/error.hpp"
 
 namespace ticopd {
 
@@ -59,51 +59,17 @@ using All = Algorithms<TiCoPD,
                        DeepSqueeze,
                        Magnusson>;
 
-template <class A>
-constexpr auto flags_of() {
-  if constexpr (requires { A::flags(); })
-    return A::flags();
-  else
-    return std::array<Flag<A>, 0>{};
-}
-
-template <class A>
-constexpr auto choices_of() {
-  if constexpr (requires { A::choices(); })
-    return A::choices();
-  else
-    return std::array<Choice<A>, 0>{};
-}
-
-// Throws ConfigError naming the key unless the parameter is within its range.
-void check_range(const std::string& key, const Schedule& s, const Range& range);
-
 // The parameters as the options say.
 template <class A>
 A configured(const AlgorithmOptions& options) {
   A params;
-  for (const auto& p : A::parameters()) {
-    const std::string key = "algorithm." + std::string(p.name);
-    if (const auto given = options.parameters.find(std::string(p.name));
-        given != options.parameters.end()) {
-      check_range(key, given->second, p.range);
-      params.*p.member = given->second;
-    } else if (!(params.*p.member).is_set() && p.derived.empty()) {
-      throw ConfigError(key + " (" + std::string(p.help) + ") is required for " + options.name +
-                        ": no value of it suits every problem");
-    }
-  }
-  for (const auto& f : flags_of<A>())
-    if (const auto given = options.flags.find(std::string(f.name)); given != options.flags.end())
-      params.*f.member = given->second;
-  for (const auto& c : choices_of<A>()) {
-    const auto given = options.words.find(std::string(c.name));
-    if (given == options.words.end()) continue;
-    const auto word = std::find(c.words.begin(), c.words.end(), given->second);
-    if (word == c.words.end())
-      throw ConfigError(not_allowed("algorithm." + given->first, given->second, c.words));
-    params.*c.member = *word;
-  }
+  const auto take = [](auto& member, const auto& given, std::string_view name) {
+    if (const auto at = given.find(std::string(name)); at != given.end()) member = at->second;
+  };
+  for (const auto& p : A::parameters()) take(params.*p.member, options.parameters, p.name);
+  for (const auto& f : flags_of<A>()) take(params.*f.member, options.flags, f.name);
+  for (const auto& c : choices_of<A>()) take(params.*c.member, options.words, c.name);
+  check_parameters(params);
   return params;
 }
 
@@ -112,8 +78,7 @@ template <class A>
 A resolved(const AlgorithmOptions& options, const Spectrum& graph, Warnings& warnings,
            std::uint32_t iterations) {
   A params = configured<A>(options);
-  if constexpr (requires { params.plan(iterations); }) params.plan(iterations);
-  if constexpr (requires { params.resolve(graph, warnings); }) params.resolve(graph, warnings);
+  settle(params, graph, iterations, warnings);
   return params;
 }
 

@@ -19,32 +19,12 @@ namespace {
 
 using nlohmann::json;
 
-void refuse_lossy_codec(const AlgorithmInfo& algorithm, const std::string& codec) {
-  if (algorithm.own_codec && codec != "identity")
-    throw ConfigError(
-        fmt::format("codec.kind = \"{}\": {} brings a codec of its own, leave codec.kind out",
-                    codec, algorithm.name));
-  if (algorithm.uncompressed && codec != "identity")
-    throw ConfigError(
-        fmt::format("codec.kind = \"{}\": {} sends its model as it is, allowed is identity; for "
-                    "compressed messages "
-                    "take algorithm.name = \"choco_sgd\", or \"dgd_quantized\" to see why "
-                    "quantising the model itself fails",
-                    codec, algorithm.name));
-}
-
-void refuse_unfit_graph(const Config& config, const Graph& graph, const LinkSchedule& links) {
-  const AlgorithmOptions chosen = algorithm_options(config);
-  const AlgorithmNeeds needs = algorithm_needs(chosen);
-  if (needs.centre) require_centre(graph);
-  if (links.one_edge && links.drop > 0)
-    throw ConfigError(fmt::format(
-        "graph.drop = {}: with graph.kind = \"random_edge\" one edge is all there is in a round",
-        links.drop));
-  if (links.varies() && (needs.centre || needs.fixed_graph))
-    throw ConfigError(fmt::format(
-        "graph.drop, graph.kind = \"random_edge\": {} needs all of its links in every round",
-        chosen.name));
+void refuse_unfit_codec(const Config& config) {
+  const AlgorithmInfo& chosen = algorithm_info(config.get<std::string>("algorithm.name"));
+  const std::string kind = config.get<std::string>("codec.kind");
+  if (kind != "identity")
+    check_lossy_codec(chosen.name, chosen.uncompressed, chosen.own_codec, "codec.kind",
+                      fmt::format("codec.kind = \"{}\"", kind));
 }
 
 // All but the data.
@@ -62,7 +42,8 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   s.codec = configured_codec<T>(config);
   s.weights = weights;
   p.spectrum = spectrum(s.graph, weights);
-  refuse_unfit_graph(config, s.graph, s.links);
+  const AlgorithmOptions chosen = algorithm_options(config);
+  check_graph(chosen.name, algorithm_needs(chosen), s.graph, s.links);
   p.algorithm = configured_algorithm<T>(config, p.spectrum, warnings, device);
   s.device = device;
   s.cuda.tf32 = config.get<bool>("cuda.tf32");
@@ -98,7 +79,7 @@ template <class T>
 RunFactory<T> configured_algorithm(const Config& config, const Spectrum& graph, Warnings& warnings,
                                    Device device) {
   const AlgorithmOptions chosen = algorithm_options(config);
-  refuse_lossy_codec(algorithm_info(chosen.name), config.get<std::string>("codec.kind"));
+  refuse_unfit_codec(config);
   const auto iterations = config.get<std::uint32_t>("iterations");
   if (device == Device::cpu) return make_algorithm<T>(chosen, graph, warnings, iterations);
   if constexpr (std::is_same_v<T, float>)
@@ -113,8 +94,7 @@ CodecOptions configured_codec_options(const Config& config) {
 
 template <class T>
 std::shared_ptr<const Codec<T>> configured_codec(const Config& config) {
-  refuse_lossy_codec(algorithm_info(config.get<std::string>("algorithm.name")),
-                     config.get<std::string>("codec.kind"));
+  refuse_unfit_codec(config);
   return make_codec<T>(configured_codec_options(config));
 }
 

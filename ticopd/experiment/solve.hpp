@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ticopd/algorithms/fit.hpp"
 #include "ticopd/algorithms/parameter.hpp"
 #include "ticopd/algorithms/run.hpp"
 #include "ticopd/codecs/codec.hpp"
@@ -28,7 +29,7 @@ template <class T>
 struct Setup {
   Graph graph;
   std::shared_ptr<const Objective<T>> objective;
-  std::shared_ptr<const Codec<T>> codec = make_codec<T>({});  // identity
+  std::shared_ptr<const Codec<T>> codec = make_codec<T>({});  // identity; or what it brings
   Weights weights = Weights::metropolis;
   std::uint64_t seed = 1;
   std::size_t batch = 0;    // samples per gradient; 0: all
@@ -52,6 +53,8 @@ struct Setup {
   // F_t of the theorem, evaluated at each logged round: theory/survey.hpp makes it. One rank only.
   std::function<double(AnyNetwork<T>&, AnyRun<T>&)> lyapunov = {};
 
+  // What an algorithm given as a struct has to say of its parameters, before the first round.
+  std::function<void(const std::string&)> on_warning = {};
   std::function<void(const Metrics&)> on_log = {};         // after each logged round
   std::function<void(std::uint32_t round)> on_round = {};  // after each round
 
@@ -89,16 +92,32 @@ Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup);
 extern template Solution<float> solve<float>(const RunFactory<float>&, const Setup<float>&);
 extern template Solution<double> solve<double>(const RunFactory<double>&, const Setup<double>&);
 
+// Holds an algorithm to its surroundings as the command line does: ConfigError where a parameter,
+// the codec or the graph does not suit it. Gives it what follows from them, and the run its codec.
+template <class Algorithm, class T>
+void fit(Algorithm& algorithm, Setup<T>& setup) {
+  check_parameters(algorithm);
+  const AlgorithmNeeds needs = needs_of(algorithm);
+  if (!setup.codec->lossless())
+    check_lossy_codec(Algorithm::name, is_uncompressed<Algorithm>, has_own_codec<Algorithm>,
+                      "setup.codec", "setup.codec");
+  if (needs.codec) setup.codec = make_codec<T>(*needs.codec);
+  check_graph(Algorithm::name, needs, setup.graph, setup.links);
+  Spectrum seen{};
+  if constexpr (TakesFromGraph<Algorithm>) seen = spectrum(setup.graph, setup.weights);
+  Warnings warnings;
+  settle(algorithm, seen, setup.iterations, warnings);
+  if (setup.on_warning && (setup.transport == nullptr || setup.transport->rank() == 0))
+    for (const std::string& warning : warnings) setup.on_warning(warning);
+}
+
 // solve(TiCoPD{.alpha = 0.1, .theta = 2, .eta = 0.4}, setup)
 template <class Algorithm, class T>
 requires requires {
   Algorithm::parameters();
 }
-Solution<T> solve(Algorithm algorithm, const Setup<T>& setup) {
-  Warnings warnings;
-  if constexpr (requires { algorithm.resolve(Spectrum{}, warnings); })
-    algorithm.resolve(spectrum(setup.graph, setup.weights), warnings);
-  if constexpr (requires { algorithm.plan(setup.iterations); }) algorithm.plan(setup.iterations);
+Solution<T> solve(Algorithm algorithm, Setup<T> setup) {
+  fit(algorithm, setup);
   return solve(run_factory<T>(algorithm), setup);
 }
 

@@ -1,0 +1,132 @@
+// solve() with an algorithm given as a struct is held to what a config is held to, and says the
+// same.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "ticopd/algorithms/local_sgd.hpp"
+#include "ticopd/algorithms/magnusson.hpp"
+#include "ticopd/algorithms/qdgd.hpp"
+#include "ticopd/ticopd.hpp"
+
+namespace ticopd {
+namespace {
+
+constexpr int n = 4;
+
+// f_i(x) = ||x - i||^2 / 2
+struct Targets final : Objective<double> {
+  int agents() const override { return n; }
+  std::size_t dimension() const override { return 3; }
+  double value(int i, std::span<const double> x) const override {
+    double sum = 0;
+    for (const double v : x) sum += (v - i) * (v - i) / 2;
+    return sum;
+  }
+  void gradient(int i, std::span<const double> x, std::span<double> g) const override {
+    for (std::size_t k = 0; k < x.size(); ++k) g[k] = x[k] - i;
+  }
+};
+
+CodecOptions codec(const std::string& kind) {
+  CodecOptions options;
+  options.kind = kind;
+  return options;
+}
+
+Setup<double> setup(const std::string& kind = "identity") {
+  return {.graph = ring(n),
+          .objective = std::make_shared<Targets>(),
+          .codec = make_codec<double>(codec(kind)),
+          .iterations = 20};
+}
+
+// It is a ConfigError, with every part in it.
+void expect_refused(const auto& algorithm, const Setup<double>& s,
+                    const std::vector<std::string>& says) {
+  try {
+    solve(algorithm, s);
+    ADD_FAILURE() << "it ran";
+  } catch (const ConfigError& e) {
+    for (const std::string& part : says)
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos)
+          << "`" << part << "` is not in: " << e.what();
+  }
+}
+
+TEST(Solve, NamesAParameterThatIsMissing) {
+  expect_refused(TiCoPD{.alpha = 0.1, .theta = 0.5}, setup(),
+                 {"algorithm.eta", "dual step size", "required for ticopd"});
+}
+
+TEST(Solve, NamesAParameterThatIsOutOfItsRange) {
+  expect_refused(DGD{.eta = -1}, setup(), {"algorithm.eta = -1", "above 0"});
+  expect_refused(DGD{.eta = std::nan("")}, setup(), {"algorithm.eta = nan", "above 0"});
+  expect_refused(DGD{.eta = std::numeric_limits<double>::infinity()}, setup(),
+                 {"algorithm.eta = inf", "finite number"});
+  expect_refused(TiCoPD{.alpha = 0.1, .theta = 0.5, .eta = 0.1, .gamma = 1.5}, setup(),
+                 {"algorithm.gamma = 1.5", "at most 1"});
+  expect_refused(LocalSGD{.eta = 0.1, .period = 2.5}, setup(),
+                 {"algorithm.period = 2.5", "whole number"});
+  expect_refused(LocalSGD{.eta = 0.1, .period = Schedule::inverse(3, 1)}, setup(),
+                 {"algorithm.period", "no schedule"});
+}
+
+TEST(Solve, NamesAWordThatIsNotAllowed) {
+  expect_refused(LocalSGD{.eta = 0.1, .average = "stars"}, setup(),
+                 {"algorithm.average = \"stars\"", "mixing, star", "did you mean \"star\"?"});
+}
+
+TEST(Solve, RefusesALossyCodecWhereTheModelIsSentAsItIs) {
+  expect_refused(DGD{.eta = 0.1}, setup("qsgd"),
+                 {"setup.codec", "dgd sends its model as it is", "identity"});
+}
+
+TEST(Solve, TakesTheCodecThatTheAlgorithmBrings) {
+  const Magnusson method{.eta = 0.1, .alpha = 1, .beta = 1, .r0 = 4, .kappa = 0.95, .bits = 6};
+  const std::uint64_t sent = solve(method, setup()).ledger[0].payload_bytes;
+  EXPECT_EQ(sent, 20 * make_codec<double>(method.codec())->payload_bytes(3));
+  expect_refused(method, setup("qsgd"),
+                 {"setup.codec", "magnusson brings a codec of its own", "leave setup.codec out"});
+}
+
+TEST(Solve, RefusesAGraphThatDoesNotSuitTheAlgorithm) {
+  expect_refused(LocalSGD{.eta = 0.1, .average = "star"}, setup(), {"agent 0"});
+  auto s = setup();
+  s.links = {.drop = 0.2};
+  expect_refused(QDGD{}, s, {"graph.drop", "qdgd needs all of its links"});
+  s.links.one_edge = true;
+  expect_refused(ChocoSGD{.eta = 0.1, .gamma = 0.3}, s, {"graph.drop = 0.2", "random_edge"});
+}
+
+TEST(Solve, PassesWarningsOn) {
+  auto s = setup();
+  std::vector<std::string> heard;
+  s.on_warning = [&](const std::string& warning) { heard.push_back(warning); };
+  solve(TiCoPD{.alpha = 0.1, .theta = 3, .eta = 0.1, .beta = 1}, s);
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_NE(heard[0].find("alpha theta lambda_max(L) = 0.1 * 3 * 4 = 1.2 is above 1"),
+            std::string::npos)
+      << heard[0];
+}
+
+// What follows from the number of rounds may be what the rest follows from.
+struct Planned : DGD {
+  std::string* order;
+  static constexpr auto parameters() {
+    return std::array{Parameter<Planned>{"eta", &Planned::eta, positive, "step size"}};
+  }
+  void resolve(const Spectrum&, Warnings&) { *order += "resolve "; }
+  void plan(std::uint32_t iterations) { *order += "plan " + std::to_string(iterations) + " "; }
+};
+
+TEST(Solve, PlansBeforeItResolves) {
+  std::string order;
+  Planned method{{.eta = 0.1}, &order};
+  solve(method, setup());
+  EXPECT_EQ(order, "plan 20 resolve ");
+}
+
+}  // namespace
+}  // namespace ticopd
