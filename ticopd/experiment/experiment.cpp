@@ -159,6 +159,7 @@ class ExperimentRun {
     Setup<T>& s = prepared_->setup;
     if (options_.processes) {
       s.transport = options_.processes;
+      s.abandons = false;  // whoever made the processes ends them, and has more to say
       s.may_pin = options_.processes->sharers() == 1;
       if (leader_) options_.processes->flush_by([this] { folder_.publish_metrics(true); });
     }

@@ -42,26 +42,10 @@ void run_rank(const RunFactory<T>& algorithm, const Setup<T>& setup, Transport& 
   }
 }
 
-}  // namespace
-
-std::string name_of(Device device) {
-  return device == Device::cpu ? "cpu" : cuda::device_name();
-}
-
+// Ranks as threads of this process.
 template <class T>
-Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) {
-  if (setup.ranks < 1 || setup.threads < 1)
-    throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
+Solution<T> run_threads(const RunFactory<T>& algorithm, const Setup<T>& setup) {
   Solution<T> solution;
-  if (setup.transport != nullptr) {
-    run_rank(algorithm, setup, *setup.transport, solution);
-    return solution;
-  }
-  if (setup.ranks == 1) {
-    Alone alone;
-    run_rank(algorithm, setup, alone, solution);
-    return solution;
-  }
   solution.x = all_rows(setup);
   ThreadRanks ranks(setup.ranks, setup.deadline_s);
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(setup.ranks));
@@ -90,6 +74,31 @@ Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) {
   }
   if (lost) std::rethrow_exception(lost);
   return solution;
+}
+
+template <class T>
+Solution<T> run(const RunFactory<T>& algorithm, const Setup<T>& setup) {
+  if (setup.ranks < 1 || setup.threads < 1)
+    throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
+  if (setup.transport == nullptr && setup.ranks > 1) return run_threads(algorithm, setup);
+  Solution<T> solution;
+  Alone alone;
+  run_rank(algorithm, setup, setup.transport != nullptr ? *setup.transport : alone, solution);
+  return solution;
+}
+
+}  // namespace
+
+std::string name_of(Device device) {
+  return device == Device::cpu ? "cpu" : cuda::device_name();
+}
+
+template <class T>
+Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) try {
+  return run(algorithm, setup);
+} catch (const std::exception& e) {
+  give_up(setup, e);
+  throw;
 }
 
 template Solution<float> solve<float>(const RunFactory<float>&, const Setup<float>&);

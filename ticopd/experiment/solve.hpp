@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "ticopd/algorithms/run.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/cuda/cuda.hpp"
+#include "ticopd/error.hpp"
 #include "ticopd/experiment/log_rounds.hpp"
 #include "ticopd/experiment/metrics.hpp"
 #include "ticopd/graph/graph.hpp"
@@ -49,6 +51,7 @@ struct Setup {
   double deadline_s = 60;  // how long a rank waits for another
   Transport* transport = nullptr;  // ranks that are processes: then `ranks` means nothing, and each
                                    // of them calls solve with its own shards in `objective`
+  bool abandons = true;  // and tells the others when it throws; false: whoever called it does
 
   // F_t of the theorem, evaluated at each logged round: theory/survey.hpp makes it. One rank only.
   std::function<double(AnyNetwork<T>&, AnyRun<T>&)> lyapunov = {};
@@ -85,6 +88,14 @@ struct Solution {
   Metrics last;                       // the last logged round
 };
 
+// For who catches: processes that would wait for this one hear why it gives up.
+template <class T>
+void give_up(const Setup<T>& setup, const std::exception& why) {
+  if (setup.transport == nullptr || !setup.abandons) return;
+  const auto* known = dynamic_cast<const Error*>(&why);
+  setup.transport->abandon(known != nullptr ? known->exit_code() : 70, why.what());
+}
+
 // Runs it. Throws Diverged, Interrupted (a rank was lost), ConfigError, FormatError, DiskError.
 template <class T>
 Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup);
@@ -117,7 +128,12 @@ requires requires {
   Algorithm::parameters();
 }
 Solution<T> solve(Algorithm algorithm, Setup<T> setup) {
-  fit(algorithm, setup);
+  try {
+    fit(algorithm, setup);
+  } catch (const std::exception& e) {
+    give_up(setup, e);
+    throw;
+  }
   return solve(run_factory<T>(algorithm), setup);
 }
 
