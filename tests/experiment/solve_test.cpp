@@ -100,6 +100,13 @@ TEST(Solve, RefusesAGraphThatDoesNotSuitTheAlgorithm) {
   expect_refused(ChocoSGD{.eta = 0.1, .gamma = 0.3}, s, {"graph.drop = 0.2", "random_edge"});
 }
 
+TEST(Solve, RefusesABatchOfAnObjectiveWithoutSamples) {
+  auto s = setup();
+  s.batch = 2;
+  expect_refused(DGD{.eta = 0.1}, s, {"problem.batch = 2", "no samples", "\"full\""});
+  EXPECT_THROW(solve(run_factory<double>(DGD{.eta = 0.1}), s), ConfigError);
+}
+
 TEST(Solve, PassesWarningsOn) {
   auto s = setup();
   std::vector<std::string> heard;

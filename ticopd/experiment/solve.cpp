@@ -76,10 +76,21 @@ Solution<T> run_threads(const RunFactory<T>& algorithm, const Setup<T>& setup) {
   return solution;
 }
 
+// An objective that nobody can draw from would take all of f_i for every batch, and say nothing.
+template <class T>
+void check_batch(const Setup<T>& setup) {
+  if (setup.batch == 0) return;
+  for (int agent = 0; agent < setup.objective->agents(); ++agent)
+    if (setup.objective->samples(agent) > 0) return;
+  throw ConfigError("problem.batch = " + std::to_string(setup.batch) +
+                    ": the objective has no samples, allowed is \"full\" (setup.batch = 0)");
+}
+
 template <class T>
 Solution<T> run(const RunFactory<T>& algorithm, const Setup<T>& setup) {
   if (setup.ranks < 1 || setup.threads < 1)
     throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
+  check_batch(setup);
   if (setup.transport == nullptr && setup.ranks > 1) return run_threads(algorithm, setup);
   Solution<T> solution;
   Alone alone;

@@ -34,7 +34,7 @@ struct Setup {
   std::shared_ptr<const Codec<T>> codec = make_codec<T>({});  // identity; or what it brings
   Weights weights = Weights::metropolis;
   std::uint64_t seed = 1;
-  std::size_t batch = 0;    // samples per gradient; 0: all
+  std::size_t batch = 0;    // samples per gradient; 0: all, as for objectives without
   LinkSchedule links = {};  // which edges are active in which round
   ChannelNoise channel_noise = {};
   std::uint32_t iterations = 1000;
