@@ -1,20 +1,7 @@
 #pragma once
 
 // The library in one include: graphs, codecs, algorithms, and solve().
-#include "ticopd/algorithms/beer.hpp"
-#include "ticopd/algorithms/choco_sgd.hpp"
-#include "ticopd/algorithms/cp_sgd.hpp"
-#include "ticopd/algorithms/def_atc.hpp"
-#include "ticopd/algorithms/dgd.hpp"
-#include "ticopd/algorithms/dgd_quantized.hpp"
-#include "ticopd/algorithms/extra.hpp"
-#include "ticopd/algorithms/gradient_tracking.hpp"
-#include "ticopd/algorithms/lead.hpp"
-#include "ticopd/algorithms/nids.hpp"
-#include "ticopd/algorithms/primal_dual.hpp"
-#include "ticopd/algorithms/prox_gpda.hpp"
-#include "ticopd/algorithms/prox_pda_perturbed.hpp"
-#include "ticopd/algorithms/ticopd.hpp"
+#include "ticopd/algorithms/all.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/solve.hpp"

@@ -235,6 +235,15 @@ TEST(Docs, ReportShowsTheKeysThatAreWritten) {
   EXPECT_EQ(key_paths(json::parse(shown[0])), key_paths(written));
 }
 
+TEST(Docs, ExtendingNamesTheTablesWhereTheyAre) {
+  const std::string page = text_of("docs/extending.md");
+  const std::regex line("\\| `([A-Za-z_.]+)` in `(ticopd/[a-z_/.]+)`");
+  int found = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), line), end; it != end; ++it, ++found)
+    EXPECT_TRUE(has(text_of((*it)[2].str()), (*it)[1].str())) << (*it)[0];
+  EXPECT_EQ(found, 4);
+}
+
 TEST(Docs, ReadmeNamesAndCountsWhatIsInTheBox) {
   const std::string page = text_of("README.md");
   for (const AlgorithmInfo& a : algorithm_table())

@@ -4,10 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
-#include "ticopd/algorithms/local_sgd.hpp"
-#include "ticopd/algorithms/magnusson.hpp"
-#include "ticopd/algorithms/qdgd.hpp"
 #include "ticopd/ticopd.hpp"
 
 namespace ticopd {
@@ -53,6 +51,24 @@ void expect_refused(const auto& algorithm, const Setup<double>& s,
       EXPECT_NE(std::string(e.what()).find(part), std::string::npos)
           << "`" << part << "` is not in: " << e.what();
   }
+}
+
+TEST(TheOneInclude, HasEveryAlgorithmOfTheTable) {
+  const auto names = []<class... A>(Algorithms<A...>) {
+    return std::set<std::string_view>{A::name...};
+  };
+  std::set<std::string_view> listed;
+  for (const AlgorithmInfo& info : algorithm_table()) listed.insert(info.name);
+  EXPECT_EQ(names(All{}), listed);
+}
+
+struct Impostor : DGD {
+  static constexpr std::string_view name = "extra";
+};
+
+TEST(TheTable, HasNoNameTwice) {
+  EXPECT_TRUE(names_differ(Algorithms<DGD, EXTRA>{}));
+  EXPECT_FALSE(names_differ(Algorithms<EXTRA, DGD, Impostor>{}));
 }
 
 TEST(Solve, NamesAParameterThatIsMissing) {

@@ -4,60 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "ticopd/algorithms/beer.hpp"
-#include "ticopd/algorithms/choco_gossip.hpp"
-#include "ticopd/algorithms/choco_sgd.hpp"
-#include "ticopd/algorithms/cp_sgd.hpp"
-#include "ticopd/algorithms/deepsqueeze.hpp"
-#include "ticopd/algorithms/def_atc.hpp"
-#include "ticopd/algorithms/dgd.hpp"
-#include "ticopd/algorithms/dgd_quantized.hpp"
-#include "ticopd/algorithms/docom.hpp"
-#include "ticopd/algorithms/extra.hpp"
-#include "ticopd/algorithms/gradient_tracking.hpp"
-#include "ticopd/algorithms/lead.hpp"
-#include "ticopd/algorithms/local_sgd.hpp"
-#include "ticopd/algorithms/magnusson.hpp"
-#include "ticopd/algorithms/nids.hpp"
-#include "ticopd/algorithms/primal_dual.hpp"
-#include "ticopd/algorithms/prox_gpda.hpp"
-#include "ticopd/algorithms/prox_pda_perturbed.hpp"
-#include "ticopd/algorithms/qdgd.hpp"
-#include "ticopd/algorithms/qsparse_local_sgd.hpp"
-#include "ticopd/algorithms/sparq_sgd.hpp"
-#include "ticopd/algorithms/ticopd.hpp"
+#include "ticopd/algorithms/all.hpp"
 #include "ticopd/algorithms/fit.hpp"
 #include "ticopd/algorithms/registry.hpp"
 
+// How an algorithm of the table (all.hpp) is made of options.
 namespace ticopd {
-
-template <class... A>
-struct Algorithms {};
-
-// The table: one line per algorithm. registry.cpp makes runs on the CPU of it, cuda/registry.cu runs
-// on a GPU.
-using All = Algorithms<TiCoPD,
-                       ChocoSGD,
-                       CpSGD,
-                       DefATC,
-                       BEER,
-                       DGD,
-                       EXTRA,
-                       GradientTracking,
-                       PrimalDual,
-                       ProxGPDA,
-                       ProxPdaPerturbed,
-                       NIDS,
-                       LEAD,
-                       DgdQuantized,
-                       DoCoM,
-                       QDGD,
-                       SparqSGD,
-                       LocalSGD,
-                       QsparseLocalSGD,
-                       ChocoGossip,
-                       DeepSqueeze,
-                       Magnusson>;
 
 // The parameters as the options say.
 template <class A>
