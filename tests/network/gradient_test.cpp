@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -78,6 +79,43 @@ TEST(Gradient, IsTheSumOfAnAgentsBlocksAtItsOwnRow) {
       EXPECT_EQ(values[i], blocks * (blocks - 1) / 2);
       EXPECT_EQ(g.row(i)[1] - g.row(i)[0], blocks * x.row(3)[1]) << "at the common model";
     }
+  }
+}
+
+// An objective as a user writes it, of the four functions that are needed.
+class Counting final : public Objective<double> {
+ public:
+  int agents() const override { return n; }
+  std::size_t dimension() const override { return 3; }
+  double value(int agent, std::span<const double>) const override {
+    ++values;
+    return agent;
+  }
+  void gradient(int, std::span<const double>, std::span<double> g) const override {
+    for (double& v : g) v = 1;
+  }
+  mutable std::atomic<int> values = 0;
+};
+
+TEST(Gradient, DoesNotAskForTheValue) {
+  const Graph graph = ring(n);
+  const Counting f;
+  const auto codec = make_codec<double>({});
+  Alone alone;
+  for (const int threads : {1, 3}) {
+    Pool pool(threads);
+    CpuNetwork<double> net(
+        {.graph = graph, .objective = f, .codec = *codec, .transport = alone, .pool = pool});
+    Field<double> x = net.field(), g = net.field();
+    f.values = 0;
+    net.gradient(x, g);
+    net.full_gradient(x, g);
+    EXPECT_EQ(f.values, 0);
+    EXPECT_EQ(g.row(n - 1)[2], 1);
+    std::vector<double> values(n);
+    net.evaluate_at(x.row(0), values, g);
+    EXPECT_EQ(values, (std::vector<double>{0, 1, 2, 3}));
+    EXPECT_EQ(f.values, n);
   }
 }
 

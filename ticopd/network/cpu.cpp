@@ -53,8 +53,10 @@ template <class T>
 void CpuNetwork<T>::gradient(const Field& x, Field& g, bool full) {
   const PhaseTimer timer(this->phases().gradient);
   std::vector<Request> requests;
-  for (std::size_t row = 0; row < plan_.rows(); ++row)
+  for (std::size_t row = 0; row < plan_.rows(); ++row) {
     requests.push_back({x.row(row), g.row(row), full ? Batch{} : batch_of(plan_.agent(row))});
+    requests.back().batch.value = false;
+  }
   std::vector<double> values(requests.size());
   evaluate(requests, values);
 }

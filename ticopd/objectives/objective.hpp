@@ -21,6 +21,7 @@ struct Segment {
 struct Batch {
   bool full = true;
   std::vector<std::uint32_t> samples;
+  bool value = true;  // false: only the gradient is wanted
 };
 
 // f = (1/n) sum_i f_i. Agents only ever ask for their own f_i; metrics ask for all of them.
@@ -44,15 +45,16 @@ class Objective {
   // f_i as a sum of blocks that threads may share: the cut is fixed by the data, never by the
   // number of threads, so that the sum has the same bits for any of them. `evaluate` returns block
   // b's part of f_i(x) and, unless g is empty, writes (not adds) its part of the gradient to g.
+  // A value that is not wanted (batch.value) need not be computed.
   virtual std::size_t blocks(int agent, const Batch& batch) const {
     (void)agent, (void)batch;
     return 1;
   }
   virtual double evaluate(int agent, std::size_t block, const Batch& batch, std::span<const T> x,
                           std::span<T> g) const {
-    (void)block, (void)batch;
+    (void)block;
     if (!g.empty()) gradient(agent, x, g);
-    return value(agent, x);
+    return batch.value ? value(agent, x) : 0;
   }
 
   // Samples held by an agent; 0 where the objective has none (then batch must be "full").
