@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/progress.hpp"
+#include "ticopd/experiment/claim.hpp"
 #include "ticopd/experiment/experiment.hpp"
 #include "ticopd/transport/processes.hpp"
 
@@ -63,7 +64,10 @@ RunOptions watched_by(Progress& progress, const RunFlags& flags);  // stops on C
 std::string device_words(const RunFlags& flags);                   // for a command to type again
 Device device_of(const RunFlags& flags);  // UnavailableError, before any data is read
 
-// runs/NAME-TIME, with a number behind it if that is taken.
-std::filesystem::path default_folder(const std::string& name);
+// runs/NAME-TIME, with a number behind it if that is taken; made at once, so that nobody else
+// takes it.
+FolderClaim default_folder(const std::string& name);
+// --out, or the folder above where it is not given.
+FolderClaim folder_for(const RunFlags& flags, const std::string& name);
 
 }  // namespace ticopd::app

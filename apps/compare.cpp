@@ -38,9 +38,9 @@ void check_all(const Study& study, const RunFlags& flags) {
     }
 }
 
-void claim_folder(const fs::path& out, const RunFlags& flags, const json& comparison) {
+void begin_folder(const fs::path& out, const RunFlags& flags, const json& comparison) {
   std::error_code error;
-  if (fs::exists(out, error) && !fs::is_empty(out, error)) {
+  if (!fs::is_empty(out, error)) {
     if (!flags.resume)
       throw UsageError(fmt::format(
           "--out {}: is not empty; give a new folder, or --resume to go on with the comparison "
@@ -50,9 +50,6 @@ void claim_folder(const fs::path& out, const RunFlags& flags, const json& compar
       throw UsageError(
           fmt::format("--resume: {} holds files, but no comparison of ticopd", out.string()));
   }
-  fs::create_directories(out, error);
-  if (error)
-    throw DiskError(fmt::format("{}: cannot be created: {}", out.string(), error.message()));
   remove_unfinished(out);
   write_atomically(out / "compare.json", comparison.dump(2) + "\n");
 }
@@ -103,8 +100,10 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
     rounds += run.config.get<double>("iterations");
   }
   check_all(study, flags);
-  const fs::path out = flags.out.empty() ? default_folder(study.name) : flags.out;
-  claim_folder(out, flags, comparison);
+  FolderClaim claim = folder_for(flags, study.name);
+  claim.hold();
+  const fs::path& out = claim.path();
+  begin_folder(out, flags, comparison);
   Overall overall(study.runs.size(), rounds);
   try {
     for (const Study::Run& run : study.runs) run_one(run, out, flags, overall);

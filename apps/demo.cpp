@@ -76,7 +76,8 @@ std::string choose_data(bool offline) {
 
 int demo(const RunFlags& flags) {
   const std::string data = choose_data(flags.offline);
-  const fs::path out = flags.out.empty() ? default_folder("demo") : flags.out;
+  const FolderClaim claim = folder_for(flags, "demo");
+  const fs::path& out = claim.path();
   fmt::print(
       "Ten agents on a ring train one 784-100-10 network on {}. Each holds the images of one\n"
       "digit only, and sends messages only to its two neighbours.\n\n",

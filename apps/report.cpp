@@ -29,7 +29,9 @@ int report(const ReportFlags& flags) {
   ReportOptions& options = all.options;
   // One folder gets its own report; several get a new one.
   if (!flags.out.empty()) options.folder = flags.out;
-  if (options.folder.empty()) options.folder = default_folder("report");
+  std::optional<FolderClaim> made;
+  if (options.folder.empty()) made.emplace(default_folder("report"));
+  if (made) options.folder = made->path();
   if (!flags.title.empty()) options.title = flags.title;
   if (options.title.empty())
     options.title = all.runs.size() == 1 ? all.runs.front().label : "Report";

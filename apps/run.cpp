@@ -53,16 +53,22 @@ RunOptions watched_by(Progress& progress, const RunFlags& flags) {
   return options;
 }
 
-fs::path default_folder(const std::string& name) {
+FolderClaim default_folder(const std::string& name) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   localtime_r(&now, &parts);
   char time[32];
   std::strftime(time, sizeof time, "%Y%m%d-%H%M%S", &parts);
-  const fs::path base = fs::path("runs") / fmt::format("{}-{}", name, time);
-  fs::path folder = base;
-  for (int i = 2; fs::exists(folder); ++i) folder = fmt::format("{}-{}", base.string(), i);
-  return folder;
+  return FolderClaim::unused(fs::path("runs") / fmt::format("{}-{}", name, time));
+}
+
+FolderClaim folder_for(const RunFlags& flags, const std::string& name) {
+  if (flags.out.empty()) return default_folder(name);
+  std::error_code error;
+  if (fs::exists(flags.out, error) && !fs::is_directory(flags.out, error))
+    throw UsageError(fmt::format("--out {}: is a file; expected a folder that is new or empty",
+                                 flags.out.string()));
+  return FolderClaim(flags.out);
 }
 
 namespace {
@@ -116,7 +122,7 @@ std::string resume_command(const fs::path& file, const RunFlags& flags, const fs
 // All ranks take the folder that rank 0 names: their clocks differ.
 fs::path agreed_folder(const fs::path& mine, Processes* ranks) {
   if (!ranks) return mine;
-  const std::string name = fs::absolute(mine).string();
+  const std::string name = ranks->rank() == 0 ? fs::absolute(mine).string() : std::string();
   const auto told =
       from_bytes<char>(broadcast(*ranks, channel_control, 0, to_bytes<char>(std::span(name))));
   return ranks->rank() == 0 ? mine : fs::path(std::string(told.begin(), told.end()));
@@ -136,7 +142,9 @@ int run_experiment_of(const fs::path& file, const RunFlags& flags, Processes* ra
   Progress progress(name, config.get<std::uint32_t>("iterations"), flags.quiet || !speaks);
   RunOptions options = watched_by(progress, flags);
   if (!speaks) options.prepare.say = nullptr;
-  options.out = agreed_folder(flags.out.empty() ? default_folder(name) : flags.out, ranks);
+  std::optional<FolderClaim> made;
+  if (flags.out.empty() && speaks) made.emplace(default_folder(name));
+  options.out = agreed_folder(made ? made->path() : flags.out, ranks);
   options.resume = flags.resume;
   options.processes = ranks;
   // Whoever launched the ranks has more to say: hosts, and which mpirun.

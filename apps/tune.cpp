@@ -26,10 +26,6 @@ struct TuneFlags : RunFlags {
 
 void refuse_if_taken(const fs::path& out, const Study& study, bool resume) {
   std::error_code error;
-  if (!fs::exists(out, error)) return;
-  if (!fs::is_directory(out, error))
-    throw UsageError(
-        fmt::format("--out {}: is a file; expected a folder that is new or empty", out.string()));
   if (fs::is_empty(out, error)) return;
   if (!resume)
     throw UsageError(fmt::format(
@@ -101,7 +97,9 @@ int tune_file(const fs::path& file, TuneFlags flags) {
   if (flags.budget_iterations > 0)
     set.push_back(fmt::format("iterations={}", flags.budget_iterations));
   const Study study = read_study(std::span(&file, 1), set);
-  const fs::path out = flags.out.empty() ? default_folder("tune-" + study.name) : flags.out;
+  FolderClaim claim = folder_for(flags, "tune-" + study.name);
+  claim.hold();
+  const fs::path& out = claim.path();
   refuse_if_taken(out, study, flags.resume);
   remove_unfinished(out);
   std::vector<Tuned> found;

@@ -54,6 +54,43 @@ TEST_F(RunFolderTest, MayBeNewOrEmptyButNotTaken) {
   EXPECT_THROW(RunFolder(base_ / "full/notes.txt").refuse_if_taken(true), UsageError);
 }
 
+TEST_F(RunFolderTest, IsOneRunsAtATime) {
+  {
+    RunFolder first(base_ / "a/run"), second(base_ / "a/run");
+    first.claim(false);
+    EXPECT_THROW(second.claim(false), UsageError);
+    EXPECT_THROW(second.claim(true), UsageError);
+    EXPECT_TRUE(fs::exists(base_ / "a/run"));
+  }
+  EXPECT_FALSE(fs::exists(base_ / "a"));  // nothing came of it
+  RunFolder third(base_ / "a/run");
+  third.claim(false);
+  third.write_summary({{"status", "finished"}});
+  EXPECT_EQ(std::distance(fs::directory_iterator(base_ / "a/run"), {}), 1);  // no file of the lock
+}
+
+TEST_F(RunFolderTest, IsWhoseWhoHoldsItAndNotWhoMadeIt) {
+  FolderClaim second(base_ / "run");
+  {
+    FolderClaim first(base_ / "other");
+    FolderClaim quicker(base_ / "other");
+    quicker.hold();
+    EXPECT_THROW(first.hold(), UsageError);
+  }
+  EXPECT_TRUE(fs::exists(base_ / "other"));  // something may be about to be written there
+  fs::remove(base_ / "run");                 // by one that failed meanwhile
+  second.hold();
+  EXPECT_TRUE(fs::exists(base_ / "run"));
+}
+
+TEST_F(RunFolderTest, WithANameThatIsTakenGetsANumber) {
+  const FolderClaim first = FolderClaim::unused(base_ / "runs/x");
+  const FolderClaim second = FolderClaim::unused(base_ / "runs/x");
+  EXPECT_EQ(first.path(), base_ / "runs/x");
+  EXPECT_EQ(second.path(), base_ / "runs/x-2");
+  EXPECT_TRUE(fs::is_directory(second.path()));
+}
+
 TEST_F(RunFolderTest, CannotBeMadeBelowAFile) {
   write("file", "mine");
   EXPECT_THROW(RunFolder(base_ / "file/run").create(), DiskError);

@@ -93,7 +93,7 @@ class ExperimentRun {
   json look_at_folder() {
     std::string done = "null";
     if (leader_) {
-      folder_.refuse_if_taken(options_.resume);
+      folder_.claim(options_.resume);
       if (options_.resume)
         if (const auto before = finished_before()) done = before->dump();
       if (done == "null") refuse_other_config();

@@ -31,12 +31,17 @@ void RunFolder::refuse_if_taken(bool resume) const {
     throw UsageError(fmt::format("--resume: {} holds files, but no run of ticopd", path_.string()));
 }
 
-void RunFolder::create() {
+void RunFolder::claim(bool resume) {
   std::error_code error;
-  created_ = fs::create_directories(path_, error);
-  if (error)
-    throw DiskError(fmt::format("{}: cannot be created: {}", path_.string(), error.message()));
+  if (!fs::is_directory(path_, error)) refuse_if_taken(resume);
+  claim_.emplace(path_).hold();
+  refuse_if_taken(resume);
+}
+
+void RunFolder::create() {
+  if (!claim_) claim_.emplace(path_);
   remove_unfinished(path_);
+  std::error_code error;
   for (const auto& entry : fs::directory_iterator(path_, error)) {
     const std::string name = entry.path().filename().string();
     for (const char* ours : {"final.npy.", "checkpoint.safetensors."})  // of several ranks
@@ -89,9 +94,8 @@ void RunFolder::publish_metrics(bool immediately) {
 }
 
 void RunFolder::abandon() {
-  std::error_code error;
   if (!lines_.empty()) publish_metrics(true);
-  if (lines_.empty() && created_) fs::remove(path_, error);  // not if there is something in it
+  if (lines_.empty()) claim_.reset();  // the folder stays if there is something in it
 }
 
 void RunFolder::write_summary(const json& summary) const {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "ticopd/experiment/claim.hpp"
+
 namespace ticopd {
 
 // A run's folder: metrics.csv, run.json, final.npy, checkpoint.safetensors. Every file appears
@@ -22,6 +24,8 @@ class RunFolder {
 
   // UsageError if the folder holds anything and may not be resumed. Creates nothing.
   void refuse_if_taken(bool resume) const;
+  // The same, and then it is this run's alone.
+  void claim(bool resume);
   void create();
 
   // run.json of an earlier run; empty where there is none.
@@ -34,8 +38,8 @@ class RunFolder {
   void add_metrics(std::string line);
   // Files are rewritten whole, so at most once a second unless `now`.
   void publish_metrics(bool now);
-  // After a run that failed: what was logged is kept. If that is nothing, a folder that create()
-  // made goes: the next attempt can have its name.
+  // After a run that failed: what was logged is kept. If that is nothing, a folder that was made
+  // for it goes: the next attempt can have its name.
   void abandon();
 
   void write_summary(const nlohmann::json& summary) const;
@@ -44,7 +48,7 @@ class RunFolder {
   std::filesystem::path path_;
   std::string more_;
   std::vector<std::string> lines_;
-  bool created_ = false;
+  std::optional<FolderClaim> claim_;
   double published_at_ = 0;
 };
 
