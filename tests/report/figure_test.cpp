@@ -183,6 +183,29 @@ TEST_F(FigureTest, IsMissedWithAWordWhereGnuplotIsNot) {
                                    {"gnuplot-nox"});
 }
 
+TEST_F(FigureTest, IsMissedWithAWordWhereGnuplotFails) {
+  write("broken", "#!/bin/sh\n[ \"$2\" = --version ] && exit 0\necho out of ink\nexit 1\n");
+  fs::permissions(base_ / "broken", fs::perms::owner_all);
+  const Instead broken((base_ / "broken").string());
+  const Written written = write_report(base_ / "out", thirteen(), {});
+  ASSERT_FALSE(written.missing.empty());
+  for (const char* part : {"figure.svg, figure.pdf, figure.png: ", "could not draw", "out of ink"})
+    EXPECT_NE(written.missing[0].find(part), std::string::npos) << written.missing[0];
+  EXPECT_TRUE(fs::exists(base_ / "out/summary.csv"));
+  EXPECT_TRUE(written.missing.size() > 1 || fs::exists(base_ / "out/report.html"));
+}
+
+// Every round of every run has the same accuracy: an axis without length, if nothing is done.
+TEST_F(FigureTest, IsDrawnWhereAValueNeverChanges) {
+  for (const char* accuracy : {"0", "0.25", "1", "0.0123456"}) {
+    const std::vector<Series> runs{read_series(made_up(
+        std::string("a") + accuracy, "flat", {{"0", "2", accuracy}, {"9", "1", accuracy}}))};
+    const Written written = write_report(base_ / "out", runs, {});
+    for (const std::string& missing : written.missing)
+      EXPECT_EQ(missing.find("figure"), std::string::npos) << missing;
+  }
+}
+
 TEST_F(FigureTest, SaysWhatGnuplotSaid) {
   expect_refused<DiskError>([&] { Gnuplot::draw("plot x wth lines\n", base_ / "p", 3, 2); },
                             {"p: gnuplot could not draw it", "wth lines"});

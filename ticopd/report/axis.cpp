@@ -69,7 +69,10 @@ Axis widened(Axis axis, double share) {
     axis.low /= factor;
     axis.high *= factor;
   } else {
-    const double more = std::max(share * (axis.high - axis.low), 1e-9);
+    const double size = std::max(std::abs(axis.low), std::abs(axis.high));
+    // Where all values are alike, enough for gnuplot to tell the ends apart, and for its labels.
+    const double more = axis.high - axis.low > 1e-4 * size ? share * (axis.high - axis.low)
+                                                           : std::max(0.02 * size, 1e-9);
     axis.low -= more;
     axis.high += more;
   }

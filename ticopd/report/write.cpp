@@ -33,14 +33,18 @@ Written write_report(const fs::path& folder, std::span<const Series> runs,
     written.files.push_back(folder / name);
   };
   write("summary.csv", summary_csv(runs, here));
-  if (Gnuplot::available()) {
-    draw_figure(runs, here.bits, folder / "figure");
-    for (const char* name : {"figure.svg", "figure.pdf", "figure.png"})
-      written.files.push_back(folder / name);
-  } else {
-    written.missing.push_back(
-        fmt::format("figure.svg, figure.pdf, figure.png: {}", Gnuplot::how_to_get_it()));
-  }
+  std::string no_figure;
+  if (Gnuplot::available()) try {
+      draw_figure(runs, here.bits, folder / "figure");
+      for (const char* name : {"figure.svg", "figure.pdf", "figure.png"})
+        written.files.push_back(folder / name);
+    } catch (const DiskError& e) {  // the table and the page need no gnuplot
+      no_figure = e.what();
+    }
+  else
+    no_figure = Gnuplot::how_to_get_it();
+  if (!no_figure.empty())
+    written.missing.push_back(fmt::format("figure.svg, figure.pdf, figure.png: {}", no_figure));
   if (const std::string html = page(report_json(runs, here)); !html.empty())
     write("report.html", html);
   else

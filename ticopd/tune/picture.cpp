@@ -70,7 +70,11 @@ std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned)
         x, y);
   }
   script += "unset multiplot\n";
-  Gnuplot::draw(script, folder / "search", 1.2 + 2.2 * static_cast<double>(axes.size()), 2.6);
+  try {
+    Gnuplot::draw(script, folder / "search", 1.2 + 2.2 * static_cast<double>(axes.size()), 2.6);
+  } catch (const DiskError& e) {  // the step sizes need no picture
+    return fmt::format("search.svg, search.pdf, search.png: {}", e.what());
+  }
   return {};
 }
 
