@@ -86,6 +86,21 @@ TEST_F(Csv, ReadsTheLabelFirstWithOrWithoutAHeader) {
   expect_refused<FormatError>([&] { read_csv<float>(folder_ / "b.csv"); }, {"b.csv:2", "columns"});
 }
 
+TEST_F(Csv, KeepsTheFirstSampleBehindTheMarkOfUtf8) {
+  const std::string mark = "\xef\xbb\xbf";
+  EXPECT_EQ(read_csv<float>(write("a.csv", mark + "1,2\n3,4\n")).labels(),
+            (std::vector<double>{1, 3}));
+  EXPECT_EQ(read_csv<float>(write("b.csv", mark + "label,x\n3,4\n")).labels(),
+            (std::vector<double>{3}));
+  EXPECT_EQ(read_libsvm<float>(write("c.svm", mark + "1 1:2\n")).labels(),
+            (std::vector<double>{1}));
+}
+
+TEST_F(Csv, TakesALineWithANumberInItForASample) {
+  refused("1,NA,3\n4,5,6\n", 1, "column 2: expected a number, found `NA`");
+  refused("label,0,1\n4,5,6\n", 1, "column 1: expected a number, found `label`");
+}
+
 TEST_F(Csv, TakesTheLabelFromAnyColumn) {
   const auto file = write("a.csv", "1,2,3\n4,5,6\n");
   EXPECT_EQ(read_csv<float>(file, -1).labels(), (std::vector<double>{3, 6}));

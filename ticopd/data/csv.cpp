@@ -23,8 +23,8 @@ void split(std::string_view line, std::vector<std::string_view>& fields) {
 
 bool is_header(const std::vector<std::string_view>& fields) {
   for (const std::string_view field : fields)
-    if (!parse_number<double>(field)) return true;
-  return false;
+    if (parse_number<double>(field)) return false;  // a sample, perhaps a damaged one
+  return true;
 }
 
 std::size_t place(int label_column, std::size_t columns, const std::string& where) {

@@ -176,6 +176,13 @@ std::optional<std::size_t> FileStream::left() const {
 }
 
 bool LineStream::next(std::string_view& line) {
+  if (!cut(line)) return false;
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (std::exchange(first_, false) && line.starts_with(mark)) line.remove_prefix(mark.size());
+  return true;
+}
+
+bool LineStream::cut(std::string_view& line) {
   std::size_t searched = at_;
   for (;;) {
     const auto end = held_.find('\n', searched);

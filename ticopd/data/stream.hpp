@@ -35,11 +35,15 @@ class LineStream {
  public:
   explicit LineStream(const std::filesystem::path& file) : file_(file) {}
 
-  // The next line without its end, valid until the next call; false after the last.
+  // The next line without its end, valid until the next call; false after the last. The mark that
+  // some programs put before UTF-8 text is no part of the first.
   bool next(std::string_view& line);
 
  private:
+  bool cut(std::string_view& line);
+
   FileStream file_;
+  bool first_ = true;
   std::string held_;
   std::size_t at_ = 0;
 };
