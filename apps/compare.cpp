@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.hpp"
@@ -20,9 +21,10 @@ json read_targets(const Study& study) {
   const json given = study.shared.value("/report/targets"_json_pointer, json::object());
   for (const auto& [metric, value] : given.items()) {
     require_metric("report.targets", metric);
-    if (!value.is_number())
+    if (!value.is_number() || !std::isfinite(value.get<double>()))
       throw ConfigError(
-          fmt::format("report.targets.{} = {}: allowed is a number", metric, value.dump()));
+          fmt::format("report.targets.{} = {}: allowed is a number", metric,
+                      value.is_number() ? fmt::format("{}", value.get<double>()) : value.dump()));
     targets.push_back({{"metric", metric}, {"value", value}});
   }
   return targets;

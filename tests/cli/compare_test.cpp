@@ -198,6 +198,12 @@ TEST_F(Compare, RefusesAnUnknownMetricAsTargetWithTheNearestWord) {
           {"--set", "report.targets={acuracy_min=0.9}"});
 }
 
+TEST_F(Compare, RefusesATargetThatIsNoNumberBeforeTheFirstRun) {
+  for (const char* value : {"nan", "inf", "\"much\""})
+    refuses(three_runs, 78, {"report.targets.accuracy_min = ", value, "allowed is a number"},
+            {"--set", std::string("report.targets={accuracy_min=") + value + "}"});
+}
+
 TEST_F(Compare, RefusesABadRunBeforeTheFirstBegins) {
   refuses(three_runs + "[[run]]\nlabel = \"x\"\nalgorithm = { name = \"choco_sgd\", eta = 0.1 }\n",
           78, {"x: ", "algorithm.gamma"});
