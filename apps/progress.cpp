@@ -112,6 +112,7 @@ void Progress::draw() {
   std::string metrics = fmt::format("loss {:.4g}", last_->loss_max);
   if (last_->accuracy_min) metrics += fmt::format("  accuracy {:.3f}", *last_->accuracy_min);
   metrics += fmt::format("  sent {}", bits(last_->bits_payload));
+  if (last_->iteration != round_) metrics = fmt::format("at {}: {}", last_->iteration, metrics);
   const std::string count = fmt::format("{}/{}", round_, iterations_);
   const std::size_t width = terminal_width();
   constexpr std::size_t bar = 20;

@@ -79,11 +79,18 @@ void print_summary(const json& summary, const fs::path& folder,
              summary["iterations"].get<std::uint32_t>(), duration(summary["seconds"]["total"]),
              folder.string());
   if (last) {
-    fmt::print("  loss {:.4g}  squared gradient {:.3g}  consensus {:.3g}", last->loss_max,
+    const bool at_the_end = last->iteration == summary["iterations"];
+    fmt::print("  {}loss {:.4g}  squared gradient {:.3g}  consensus {:.3g}",
+               at_the_end ? "" : fmt::format("at round {}: ", last->iteration), last->loss_max,
                last->grad_norm2_max, last->consensus);
     if (last->accuracy_min) fmt::print("  worst accuracy {:.4f}", *last->accuracy_min);
-    fmt::print("\n  sent {} per agent ({} by the paper's count)\n", bits(last->bits_payload),
-               bits(last->bits_paper));
+    double payload = 0, paper = 0;  // the ledger knows the last round, logged or not
+    const json& agents = summary["ledger"]["agents"];
+    for (const json& a : agents) {
+      payload += 8 * a["payload_bytes"].get<double>() / static_cast<double>(agents.size());
+      paper += a["paper_bits"].get<double>() / static_cast<double>(agents.size());
+    }
+    fmt::print("\n  sent {} per agent ({} by the paper's count)\n", bits(payload), bits(paper));
   }
   fmt::print("  digest {}\n", summary["digest"].get<std::string>());
 }

@@ -52,6 +52,23 @@ TEST_F(Interruption, ByCtrlCSavesAndResumesToTheSameEnd) {
   expect_same_as_uninterrupted();
 }
 
+TEST_F(Interruption, IsSummedUpWithTheRoundThatEachFigureIsOf) {
+  const Outcome o = interrupted_by(SIGINT);
+  ASSERT_EQ(o.code, 75) << o.err;
+  const auto rounds = summary("cut")["iterations"].get<std::uint32_t>();
+  const std::uint32_t logged = rounds - rounds % 500;
+  const std::string at = rounds == logged ? "" : "at round " + std::to_string(logged) + ": ";
+  EXPECT_NE(o.out.find("interrupted after " + std::to_string(rounds) + " rounds"),
+            std::string::npos)
+      << o.out;
+  EXPECT_NE(o.out.find("\n  " + at + "loss "), std::string::npos) << o.out;
+  char sent[32];  // 36 bytes a message, of every round that was made
+  const double bits = 8.0 * 36 * rounds;
+  std::snprintf(sent, sizeof sent, "  sent %.1f %s per", bits / (bits < 1e6 ? 1e3 : 1e6),
+                bits < 1e6 ? "kbit" : "Mbit");
+  EXPECT_NE(o.out.find(sent), std::string::npos) << sent << " is not in: " << o.out;
+}
+
 TEST_F(Interruption, BySigtermSavesAndResumesOnAnotherNumberOfRanks) {
   const Outcome o = interrupted_by(SIGTERM);
   EXPECT_EQ(o.code, 75) << o.err;

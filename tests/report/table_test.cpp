@@ -58,6 +58,21 @@ TEST(TargetText, IsAMetricAndANumber) {
     EXPECT_THROW(parse_target(text), UsageError) << text;
 }
 
+TEST_F(Summary, SaysWhichRoundTheFiguresOfAStoppedRunAreOf) {
+  const auto folder =
+      made_up("run", "a", {{"0", "2", ""}, {"8", "1", ""}}, "dgd", 8, "interrupted");
+  const auto table = [&] {
+    return summary_table(std::vector<Series>{read_series(folder)}, {}, 80);
+  };
+  EXPECT_NE(table().find("  interrupted after 8 iterations: a\n"), std::string::npos) << table();
+  nlohmann::json summary = nlohmann::json::parse(read(folder / "run.json"));
+  summary["iterations"] = 11u;
+  write("run/run.json", summary.dump());
+  EXPECT_NE(table().find("  interrupted after 11 iterations (figures of 8): a\n"),
+            std::string::npos)
+      << table();
+}
+
 TEST_F(Summary, QuotesLabelsInTheCsv) {
   const std::string label = "a \"b\", c\nd";
   const std::vector<Series> runs = {

@@ -108,6 +108,16 @@ Block final_block(std::span<const Series> runs) {
   return block;
 }
 
+// A run may stop between two logged rounds.
+std::string how_far(const Series& run) {
+  const nlohmann::json& made = run.field("/iterations");
+  const std::uint32_t logged = run.last_iteration();
+  const std::uint32_t rounds =
+      made.is_number_unsigned() ? std::max(logged, made.get<std::uint32_t>()) : logged;
+  if (rounds == logged) return fmt::format("{} iterations", rounds);
+  return fmt::format("{} iterations (figures of {})", rounds, logged);
+}
+
 Block target_block(std::span<const Series> runs, std::span<const Target> targets) {
   Block block;
   for (const Target& t : targets) {
@@ -166,10 +176,10 @@ std::string summary_table(std::span<const Series> runs, const ReportOptions& opt
   text += to_text(final_block(runs), width);
   for (const Series& run : runs)
     if (run.status() != "finished")
-      text += shortened(fmt::format("  {} after {} iterations: {}", run.status(),
-                                    run.last_iteration(), plain(run.label)),
-                        width) +
-              "\n";
+      text +=
+          shortened(fmt::format("  {} after {}: {}", run.status(), how_far(run), plain(run.label)),
+                    width) +
+          "\n";
   constexpr std::size_t side_by_side = 2;
   for (std::size_t t = 0; t < options.targets.size(); t += side_by_side) {
     const auto some =
