@@ -61,8 +61,10 @@ inline void repeatable(CLI::Option* option, const std::string& value) {
 }
 void add_run_flags(CLI::App& command, RunFlags& flags, const std::string& folder = "NAME-TIME");
 RunOptions watched_by(Progress& progress, const RunFlags& flags);  // stops on Ctrl-C, too
-std::string device_words(const RunFlags& flags);                   // for a command to type again
-Device device_of(const RunFlags& flags);  // UnavailableError, before any data is read
+using Words = std::vector<std::string>;
+Words words_to_repeat(const RunFlags& flags);  // what a run is resumed with, but for its folder
+std::string quoted(const Words& words);        // for a shell: a line to be copied and run
+Device device_of(const RunFlags& flags);       // UnavailableError, before any data is read
 
 // runs/NAME-TIME, with a number behind it if that is taken; made at once, so that nobody else
 // takes it.

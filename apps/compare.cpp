@@ -79,11 +79,12 @@ void run_one(const Study::Run& run, const fs::path& out, const RunFlags& flags, 
   if (!flags.quiet) fmt::print(stderr, "  {}: {}\n", run.label, outcome);
 }
 
-std::string command_line(const std::vector<fs::path>& files, const RunFlags& flags) {
-  std::string command = "ticopd compare";
-  for (const fs::path& file : files) command += " " + file.string();
-  for (const std::string& set : flags.set) command += fmt::format(" --set '{}'", set);
-  return command + device_words(flags);
+Words command_line(const std::vector<fs::path>& files, const RunFlags& flags) {
+  Words words{"ticopd", "compare"};
+  for (const fs::path& file : files) words.push_back(file.string());
+  const Words more = words_to_repeat(flags);
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
 }
 
 int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
@@ -92,7 +93,7 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
     throw UsageError("--resume needs --out DIR, the folder of the comparison to go on with");
   const Study study = read_study(files, flags.set);
   json comparison = {{"title", study.shared.value("/report/title"_json_pointer, study.name)},
-                     {"command", command_line(files, flags)},
+                     {"command", quoted(command_line(files, flags))},
                      {"targets", read_targets(study)},
                      {"bits", study.shared.value("/report/bits"_json_pointer, "payload")},
                      {"runs", json::array()}};
@@ -110,8 +111,9 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
   try {
     for (const Study::Run& run : study.runs) run_one(run, out, flags, overall);
   } catch (const Interrupted&) {
-    throw Interrupted(fmt::format("interrupted; all is saved, go on with: {} --resume --out {}",
-                                  command_line(files, flags), out.string()));
+    Words again = command_line(files, flags);
+    again.insert(again.end(), {"--resume", "--out", out.string()});
+    throw Interrupted("interrupted; all is saved, go on with: " + quoted(again));
   }
 
   Collection all = read_folders(std::vector<std::string>{out.string()});

@@ -10,32 +10,12 @@ namespace ticopd::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
 
 struct LaunchFlags {
   Placement placement;
   std::string mpirun;
   bool show = false;
 };
-
-// For a shell, so that a line can be copied and run.
-std::string quoted(const Words& words) {
-  std::string line;
-  for (const std::string& word : words) {
-    const bool plain = !word.empty() && word.find_first_not_of(
-                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                            "0123456789_-+=./,:@%") == std::string::npos;
-    if (!line.empty()) line += ' ';
-    if (plain) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += '\'';
-  }
-  return line;
-}
 
 // What every rank is to run, read as its own command line would be: a mistake is said once, here,
 // and not by every rank.

@@ -32,10 +32,6 @@ void add_run_flags(CLI::App& command, RunFlags& flags, const std::string& folder
   command.add_flag("--json", flags.json, "The summary as JSON on standard output");
 }
 
-std::string device_words(const RunFlags& flags) {
-  return flags.device == "cpu" ? "" : " --device " + flags.device;
-}
-
 Device device_of(const RunFlags& flags) {
   if (flags.device == "cpu") return Device::cpu;
   cuda::require_device();
@@ -119,11 +115,12 @@ void print_profile(const json& summary) {
 
 std::string resume_command(const fs::path& file, const RunFlags& flags, const fs::path& out,
                            int ranks) {
-  const std::string start =
-      ranks > 0 ? fmt::format("ticopd launch -n {} -- run", ranks) : "ticopd run";
-  std::string again = fmt::format("{} {} --resume --out {}", start, file.string(), out.string());
-  for (const std::string& set : flags.set) again += fmt::format(" --set '{}'", set);
-  return again + device_words(flags);
+  Words words{"ticopd"};
+  if (ranks > 0) words.insert(words.end(), {"launch", "-n", std::to_string(ranks), "--"});
+  words.insert(words.end(), {"run", file.string(), "--resume", "--out", out.string()});
+  const Words more = words_to_repeat(flags);
+  words.insert(words.end(), more.begin(), more.end());
+  return quoted(words);
 }
 
 // All ranks take the folder that rank 0 names: their clocks differ.

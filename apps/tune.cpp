@@ -75,16 +75,17 @@ Tuned tune_one(const Study::Run& run, const fs::path& out, const TuneFlags& flag
   return tuned;
 }
 
-std::string command_line(const fs::path& file, const TuneFlags& flags) {
-  std::string command = "ticopd tune " + file.string();
-  for (const std::string& set : flags.set) command += fmt::format(" --set '{}'", set);
-  command += device_words(flags);
-  if (!flags.metric.empty()) command += " --metric " + flags.metric;
-  if (flags.runs > 0) command += fmt::format(" --runs {}", flags.runs);
-  if (flags.budget_bits > 0) command += fmt::format(" --budget-bits {}", flags.budget_bits);
+Words command_line(const fs::path& file, const TuneFlags& flags) {
+  Words words{"ticopd", "tune", file.string()};
+  const Words more = words_to_repeat(flags);
+  words.insert(words.end(), more.begin(), more.end());
+  if (!flags.metric.empty()) words.insert(words.end(), {"--metric", flags.metric});
+  if (flags.runs > 0) words.insert(words.end(), {"--runs", fmt::format("{}", flags.runs)});
+  if (flags.budget_bits > 0)
+    words.insert(words.end(), {"--budget-bits", fmt::format("{}", flags.budget_bits)});
   if (flags.budget_iterations > 0)
-    command += fmt::format(" --budget-iterations {}", flags.budget_iterations);
-  return command;
+    words.insert(words.end(), {"--budget-iterations", std::to_string(flags.budget_iterations)});
+  return words;
 }
 
 int tune_file(const fs::path& file, TuneFlags flags) {
@@ -108,9 +109,11 @@ int tune_file(const fs::path& file, TuneFlags flags) {
     const fs::path folder = study.runs.size() == 1 ? out : out / run.folder;
     found.push_back(tune_one(run, folder, flags));
     const Tuned& t = found.back();
-    if (!t.finished)
-      throw Interrupted(fmt::format("interrupted; all is saved, go on with: {} --resume --out {}",
-                                    command_line(file, flags), out.string()));
+    if (!t.finished) {
+      Words again = command_line(file, flags);
+      again.insert(again.end(), {"--resume", "--out", out.string()});
+      throw Interrupted("interrupted; all is saved, go on with: " + quoted(again));
+    }
     if (const std::string missing = draw_search(folder, t); !missing.empty())
       fmt::print(stderr, "missing: {}\n", missing);
     if (!flags.json)

@@ -52,6 +52,30 @@ TEST_F(Interruption, ByCtrlCSavesAndResumesToTheSameEnd) {
   expect_same_as_uninterrupted();
 }
 
+TEST_F(Interruption, IsFollowedByALineThatAShellUnderstands) {
+  write("it's a file.toml", small_problem);
+  for (int attempt = 1;; ++attempt) {
+    Program program(
+        folder_, {"run", "it's a file.toml", "--out", "my run", "--set", "iterations=40000",
+                  "--set", "checkpoint.every=1000", "--set", "report.title=\"it's\"", "--quiet"});
+    ASSERT_TRUE(program.wait_for(folder_ / "my run/checkpoint.safetensors"));
+    program.signal(SIGINT);
+    const Outcome o = program.wait();
+    if (o.code == 0 && attempt < 10) {  // too late
+      std::filesystem::remove_all(folder_ / "my run");
+      continue;
+    }
+    ASSERT_EQ(o.code, 75) << o.err;
+    const std::string line = lines_of(o.err.substr(o.err.find("go on with: ") + 12)).at(0);
+    ASSERT_TRUE(line.starts_with("ticopd ")) << line;
+    const std::string command = "cd " + folder_.string() + " && " + TICOPD_BINARY + line.substr(6) +
+                                " > out.txt 2> err.txt";
+    EXPECT_EQ(std::system(command.c_str()), 0) << line << read_text(folder_ / "err.txt");
+    EXPECT_EQ(summary("my run")["status"], "finished");
+    return;
+  }
+}
+
 TEST_F(Interruption, IsSummedUpWithTheRoundThatEachFigureIsOf) {
   const Outcome o = interrupted_by(SIGINT);
   ASSERT_EQ(o.code, 75) << o.err;
