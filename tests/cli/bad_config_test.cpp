@@ -68,6 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
         set("one_class", {"problem.classes=1"}, {"problem.classes = 1", "from 2"}),
         set("no_log_points", {"log.points=0"}, {"log.points = 0", "from 1"}),
         set("no_deadline", {"network.deadline_s=0"}, {"network.deadline_s = 0", "above 0"}),
+        set("deadline_of_centuries", {"network.deadline_s=1e11"},
+            {"network.deadline_s = 100000000000", "at most 31536000"}),
         set("date_in_an_assignment", {"seed=1979-05-27"}, {"--set seed", "dates and times"}),
         set("every_link_dropped", {"graph.drop=1"}, {"graph.drop = 1", "from 0 to 0.99"}),
         config("server_without_all_its_links",

@@ -90,7 +90,7 @@ const std::vector<Key>& keys() {
 
       {"network.transport", word({"none", "threads", "mpi"}), "none"},
       {"network.ranks", integer(1, 1'000'000), 2},
-      {"network.deadline_s", number(0, inf, false), 60.0},
+      {"network.deadline_s", number(0, 31'536'000, false), 60.0},  // clocks count no centuries
       {"network.noise", word({"none", "uniform", "gaussian"}), "none"},
       {"network.noise_scale", number(0, inf), 0.0},
 
