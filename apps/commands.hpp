@@ -34,8 +34,16 @@ void add_demo(CLI::App& app, Action& action);
 // Set by the first Ctrl-C or SIGTERM; the second one ends the program as usual.
 const std::atomic<bool>& stop_requested();
 
-// The line that says what went wrong; returns the code.
+// The line that says what went wrong, if there is anything to say; returns the code.
 int complain(int code, const std::string& what);
+
+// What an exception means to whoever called: the exit code and a line, empty where nobody would
+// read it.
+struct Failure {
+  int code = 0;
+  std::string what;
+};
+Failure failure_of(const std::exception& e);
 
 // A body that all processes of an MPI run execute: where it fails anywhere all end, with one code
 // and one message.

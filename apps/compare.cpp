@@ -34,7 +34,7 @@ json read_targets(const Study& study) {
 void check_all(const Study& study, const RunFlags& flags) {
   for (const Study::Run& run : study.runs) try {
       for (const std::string& warning : check(run.config, device_of(flags)))
-        if (!flags.quiet) fmt::print(stderr, "{}: warning: {}\n", run.label, warning);
+        if (!flags.quiet) tell("{}: warning: {}\n", run.label, warning);
     } catch (const ConfigError& e) {
       throw ConfigError(fmt::format("{}: {}", run.label, e.what()));
     }
@@ -76,7 +76,7 @@ void run_one(const Study::Run& run, const fs::path& out, const RunFlags& flags, 
   }
   overall.ended(rounds, progress.last().has_value());
   progress.clear();
-  if (!flags.quiet) fmt::print(stderr, "  {}: {}\n", run.label, outcome);
+  if (!flags.quiet) tell("  {}: {}\n", run.label, outcome);
 }
 
 Words command_line(const std::vector<fs::path>& files, const RunFlags& flags) {
@@ -127,7 +127,7 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
     fmt::print("\n{}\n{}: {}\n", summary_table(all.runs, all.options, 80),
                written.files.empty() ? "folder" : "report",
                (written.files.empty() ? out : written.files.back()).string());
-  for (const std::string& text : written.missing) fmt::print(stderr, "missing: {}\n", text);
+  for (const std::string& text : written.missing) tell("missing: {}\n", text);
   const bool any = std::ranges::any_of(all.runs, [](auto& r) { return r.status() == "finished"; });
   if (!any) throw Diverged("diverged: every run");
   return 0;

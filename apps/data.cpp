@@ -26,7 +26,7 @@ void add_data(CLI::App& app, Action& action) {
   fetch->callback([=, &action] {
     action = [=] {
       const auto say = [=](const std::string& text) {
-        if (!flags->quiet) fmt::print(stderr, "{}\n", text);
+        if (!flags->quiet) tell("{}\n", text);
       };
       const std::string folder = fetch_mnist(flags->offline, say, true).string();
       if (flags->json)

@@ -63,7 +63,7 @@ eta = 0.4
 // MNIST, or where it cannot be had the digits drawn in code, said aloud.
 std::string choose_data(bool offline) {
   try {
-    fetch_mnist(offline, [](const std::string& text) { fmt::print(stderr, "{}\n", text); });
+    fetch_mnist(offline, [](const std::string& text) { tell("{}\n", text); });
     return "mnist";
   } catch (const UnavailableError& e) {
     fmt::print(

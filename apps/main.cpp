@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <system_error>
 
 #include "apps/commands.hpp"
 #include "apps/rank_notes.hpp"
@@ -61,6 +63,13 @@ void give_large_buffers_back() {
 #endif
 }
 
+// Here, where a failure can still be told: what exit() flushes is lost without a word.
+void flush_output() {
+  const bool lost = std::ferror(stdout) != 0;
+  const int error = std::fflush(stdout) != 0 ? errno : lost ? EIO : 0;
+  if (error != 0) throw std::system_error(error, std::generic_category(), "standard output");
+}
+
 int run(int argc, char** argv) {
   give_large_buffers_back();
   CLI::App app(
@@ -96,7 +105,11 @@ int run(int argc, char** argv) {
     if (e.get_exit_code() != 0)
       if (const std::string unknown = unknown_word(app, argc, argv); !unknown.empty())
         throw UsageError(unknown);
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    if (e.get_exit_code() == 0) {  // --help, --version
+      app.exit(e);
+      flush_output();
+      return 0;
+    }
     throw UsageError(fmt::format("{}; see --help", e.what()));
   }
   const CLI::App* command = app.get_subcommands().front();
@@ -105,7 +118,9 @@ int run(int argc, char** argv) {
         fmt::format("{} under mpirun: only `ticopd run` is one program in several processes; start "
                     "{} by itself",
                     command->get_name(), command->get_name()));
-  return action();
+  const int code = action();
+  flush_output();
+  return code;
 }
 
 // Of several processes that fail alike before they know each other, one speaks.
@@ -115,9 +130,22 @@ int complain_once(int code, const std::string& what) {
 
 }  // namespace
 
+Failure failure_of(const std::exception& e) {
+  if (const auto* ours = dynamic_cast<const Error*>(&e)) return {ours->exit_code(), e.what()};
+  if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr)
+    return {70, "not enough memory for this experiment"};
+  const auto* system = dynamic_cast<const std::system_error*>(&e);
+  if (system != nullptr && std::ferror(stdout) != 0) {
+    if (system->code().value() == EPIPE) return {74, {}};  // the reader has seen enough
+    return {74, fmt::format("standard output: cannot be written: {}", system->code().message())};
+  }
+  return {70, fmt::format("internal error, please report it: {}", e.what())};
+}
+
 int complain(int code, const std::string& what) {
+  if (what.empty()) return code;
   const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  fmt::print(stderr, "{}ticopd:{} {}\n", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", what);
+  tell("{}ticopd:{} {}\n", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", what);
   return code;
 }
 
@@ -136,12 +164,8 @@ int main(int argc, char** argv) {
   note_start();
   try {
     return note_end(run(argc, argv));
-  } catch (const ticopd::Error& e) {
-    return note_end(complain_once(e.exit_code(), e.what()));
-  } catch (const std::bad_alloc&) {
-    return note_end(complain_once(70, "not enough memory for this experiment"));
   } catch (const std::exception& e) {
-    return note_end(
-        complain_once(70, fmt::format("internal error, please report it: {}", e.what())));
+    const Failure failure = failure_of(e);
+    return note_end(complain_once(failure.code, failure.what));
   }
 }

@@ -73,7 +73,7 @@ pid_t start(const std::vector<std::string>& words, const fs::path& notes, const 
   // A background process that reads from the terminal would be stopped.
   ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
   ::execv(arguments[0], arguments.data());
-  fmt::print(stderr, "{}: {}\n", words[0], std::strerror(errno));
+  tell("{}: {}\n", words[0], std::strerror(errno));
   ::_exit(127);
 }
 
@@ -98,7 +98,7 @@ class Watch {
   void pass_on() {
     ++asked_;
     if (asked_ == 1) {
-      fmt::print(stderr, "ticopd: stopping after this round; once more to end at once\n");
+      tell("ticopd: stopping after this round; once more to end at once\n");
       ::kill(mpirun_, SIGUSR1);
     } else if (asked_ == 2) {
       ::kill(mpirun_, SIGTERM);

@@ -36,13 +36,13 @@ bool live() {
 
 void draw_live(const std::string& line, const std::string& below) {
   const std::size_t width = terminal_width();
-  fmt::print(stderr, "\r\033[J{}", line.substr(0, width));
-  if (!below.empty()) fmt::print(stderr, "\n{}\033[1A\r", below.substr(0, width));
+  tell("\r\033[J{}", line.substr(0, width));
+  if (!below.empty()) tell("\n{}\033[1A\r", below.substr(0, width));
   std::fflush(stderr);
 }
 
 void clear_live() {
-  fmt::print(stderr, "\r\033[J");
+  tell("\r\033[J");
   std::fflush(stderr);
 }
 
@@ -81,7 +81,7 @@ void Progress::clear() {
 void Progress::say(const std::string& text) {
   if (quiet_) return;
   clear();
-  fmt::print(stderr, "{}\n", text);
+  tell("{}\n", text);
 }
 
 void Progress::logged(const Metrics& m) {

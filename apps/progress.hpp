@@ -1,13 +1,22 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 
 #include "ticopd/experiment/metrics.hpp"
 
 namespace ticopd::app {
+
+// A line on standard error. Where that is full or closed nobody can be told, and no run ends of it.
+template <class... Values>
+void tell(fmt::format_string<Values...> text, Values&&... values) {
+  std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
+}
 
 // How far several runs are together: the line below the line of the run at hand.
 class Overall {

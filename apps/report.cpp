@@ -39,7 +39,7 @@ int report(const ReportFlags& flags) {
   if (options.targets.empty()) options.targets = default_targets(all.runs);
   if (!flags.bits.empty()) options.bits = "bits_" + flags.bits;
   const Written written = write_report(options.folder, all.runs, options);
-  for (const std::string& text : all.missing) fmt::print(stderr, "left out: {}\n", text);
+  for (const std::string& text : all.missing) tell("left out: {}\n", text);
   if (flags.json) {
     fmt::print("{}\n",
                report_json(all.runs, options).dump(2, ' ', false, json::error_handler_t::replace));
@@ -47,7 +47,7 @@ int report(const ReportFlags& flags) {
     fmt::print("{}\n", summary_table(all.runs, options, 80));
     for (const fs::path& file : written.files) fmt::print("{}\n", file.string());
   }
-  for (const std::string& text : written.missing) fmt::print(stderr, "missing: {}\n", text);
+  for (const std::string& text : written.missing) tell("missing: {}\n", text);
   return 0;
 }
 

@@ -1,6 +1,5 @@
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 
 #include "apps/commands.hpp"
 #include "apps/rank_notes.hpp"
@@ -52,12 +51,9 @@ int together(Processes& ranks, const std::function<int()>& body) {
     const int code = body();
     ranks.close();
     return code;
-  } catch (const Error& e) {
-    leave(ranks, e.exit_code(), e.what());
-  } catch (const std::bad_alloc&) {
-    leave(ranks, 70, "not enough memory for this experiment");
   } catch (const std::exception& e) {
-    leave(ranks, 70, std::string("internal error, please report it: ") + e.what());
+    const Failure failure = failure_of(e);
+    leave(ranks, failure.code, failure.what);
   }
 }
 

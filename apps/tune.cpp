@@ -61,7 +61,7 @@ std::function<void(const TuneProgress&)> watch(const std::string& label, const T
 Tuned tune_one(const Study::Run& run, const fs::path& out, const TuneFlags& flags) {
   TuneOptions options;
   options.prepare = {flags.threads, flags.offline, [&](const std::string& text) {
-                       if (!flags.quiet) fmt::print(stderr, "{}\n", text);
+                       if (!flags.quiet) tell("{}\n", text);
                      }};
   options.prepare.device = device_of(flags);
   options.out = out;
@@ -115,7 +115,7 @@ int tune_file(const fs::path& file, TuneFlags flags) {
       throw Interrupted("interrupted; all is saved, go on with: " + quoted(again));
     }
     if (const std::string missing = draw_search(folder, t); !missing.empty())
-      fmt::print(stderr, "missing: {}\n", missing);
+      tell("missing: {}\n", missing);
     if (!flags.json)
       fmt::print("{}: {}\n  {} {:.6g} after {} rounds; {} trials, {} diverged, cost {:.1f} runs\n",
                  run.label, step_sizes(t.values), t.metric, t.value, t.rounds, t.trials, t.lost,

@@ -21,6 +21,63 @@ TEST_F(Printed, HelpOfEveryCommandHasAnExample) {
   }
 }
 
+// The exit code, and what is said, where standard output is this file descriptor.
+Outcome printed_to(int output, const Arguments& arguments) {
+  std::FILE* err = std::tmpfile();
+  std::vector<char*> argv{const_cast<char*>(TICOPD_BINARY)};
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(output, STDOUT_FILENO);
+    ::dup2(fileno(err), STDERR_FILENO);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  Outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), "", ""};
+  std::rewind(err);
+  for (int c; (c = std::fgetc(err)) != EOF;) o.err += static_cast<char>(c);
+  std::fclose(err);
+  return o;
+}
+
+const std::vector<Arguments> short_and_long{{"list", "objectives"}, {"list", "--json"}, {"--help"}};
+
+TEST_F(Printed, OnAFullDiskEndsWithALineAboutIt) {
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  if (full < 0) GTEST_SKIP() << "no /dev/full";
+  for (const Arguments& arguments : short_and_long) {
+    const Outcome o = printed_to(full, arguments);
+    EXPECT_EQ(o.code, 74) << arguments.back() << o.err;
+    EXPECT_EQ(lines_of(o.err).size(), 1u) << o.err;
+    EXPECT_NE(o.err.find("standard output: cannot be written: No space"), std::string::npos)
+        << o.err;
+  }
+  ::close(full);
+}
+
+TEST_F(Printed, IntoAClosedPipeEndsWithoutAWord) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  ::close(ends[0]);
+  for (const Arguments& arguments : short_and_long) {
+    const Outcome o = printed_to(ends[1], arguments);
+    EXPECT_EQ(o.code, 74) << arguments.back();
+    EXPECT_EQ(o.err, "");
+  }
+  ::close(ends[1]);
+}
+
+TEST_F(Printed, OnAFullStandardErrorChangesNothing) {
+  const std::string command = "cd " + folder_.string() + " && " + TICOPD_BINARY +
+                              " run small.toml --out out --set algorithm.alpha=1 --set "
+                              "algorithm.beta=0.5 > out.txt 2> /dev/full";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(summary("out")["status"], "finished");
+}
+
 TEST_F(Printed, VersionIsOneLine) {
   const Outcome o = ticopd({"--version"});
   EXPECT_EQ(o.code, 0);
