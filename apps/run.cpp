@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.hpp"
@@ -132,11 +133,11 @@ fs::path agreed_folder(const fs::path& mine, Processes* ranks) {
   return ranks->rank() == 0 ? mine : fs::path(std::string(told.begin(), told.end()));
 }
 
-int run_experiment_of(const fs::path& file, const RunFlags& flags, Processes* ranks) {
+int run_experiment_of(const fs::path& file, const Config& config, const RunFlags& flags,
+                      Processes* ranks) {
   device_of(flags);  // refused before anything else is looked at
   if (flags.resume && flags.out.empty())
     throw UsageError("--resume needs --out DIR, the folder of the run to go on with");
-  const Config config = Config::read(file, flags.set);
   if (ranks && config.get<std::string>("network.transport") == "threads")
     throw ConfigError(
         "network.transport = \"threads\": allowed under mpirun are none and mpi: its processes are "
@@ -175,16 +176,22 @@ int run_experiment_of(const fs::path& file, const RunFlags& flags, Processes* ra
 }
 
 int run_one(const fs::path& file, const RunFlags& flags) {
-  if (processes_started() == 0 &&
-      Config::read(file, flags.set).get<std::string>("network.transport") != "mpi")
-    return run_experiment_of(file, flags, nullptr);
-  double deadline_s = 60;
+  std::optional<Config> config;  // read once: it may be a pipe
+  std::exception_ptr trouble;
   try {
-    deadline_s = Config::read(file, flags.set).get<double>("network.deadline_s");
-  } catch (const Error&) {  // said later, by one rank for all
+    config.emplace(Config::read(file, flags.set));
+  } catch (const Error&) {
+    if (processes_started() == 0) throw;
+    trouble = std::current_exception();  // said later, by one rank for all
   }
-  const auto ranks = join_processes(deadline_s, leave_at_once);
-  return together(*ranks, [&] { return run_experiment_of(file, flags, ranks.get()); });
+  if (processes_started() == 0 && config->get<std::string>("network.transport") != "mpi")
+    return run_experiment_of(file, *config, flags, nullptr);
+  const auto ranks =
+      join_processes(config ? config->get<double>("network.deadline_s") : 60, leave_at_once);
+  return together(*ranks, [&] {
+    if (trouble) std::rethrow_exception(trouble);
+    return run_experiment_of(file, *config, flags, ranks.get());
+  });
 }
 
 }  // namespace

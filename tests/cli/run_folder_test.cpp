@@ -51,6 +51,15 @@ TEST_F(RunFolderFiles, GoToRunsWhenNoFolderIsNamed) {
   EXPECT_EQ(folders, 2);
 }
 
+TEST_F(RunFolderFiles, AreTheSameOfAConfigThatComesThroughAPipe) {
+  run("out");
+  const std::string command = "cd " + folder_.string() + " && cat small.toml | " + TICOPD_BINARY +
+                              " run /dev/stdin --out piped --quiet > out.txt 2> err.txt";
+  EXPECT_EQ(std::system(command.c_str()), 0) << read_text(folder_ / "err.txt");
+  EXPECT_EQ(summary("piped")["digest"], summary("out")["digest"]);
+  EXPECT_EQ(summary("piped")["config"]["name"], "run");
+}
+
 TEST_F(RunFolderFiles, HaveMetricsWithTheContractsHeaderAndRoundZero) {
   run("out");
   const auto lines = lines_of(read_text(folder_ / "out/metrics.csv"));

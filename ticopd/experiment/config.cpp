@@ -231,9 +231,11 @@ json read_toml(const fs::path& file) {
 Config Config::read(const fs::path& file, std::span<const std::string> overrides) {
   json tree = read_toml(file);
   for (const std::string& o : overrides) apply_override(tree, o);
-  if (!tree.contains("name")) tree["name"] = file.stem().string();
-  const fs::path folder = file.parent_path();
-  return {std::move(tree), folder.empty() ? "." : folder};
+  fs::path folder = file.parent_path();
+  const bool piped = folder == "/dev" || folder == "/dev/fd";  // no place for data files
+  if (!tree.contains("name")) tree["name"] = piped ? "run" : file.stem().string();
+  if (piped || folder.empty()) folder = ".";
+  return {std::move(tree), std::move(folder)};
 }
 
 Config Config::parse(std::string_view toml, const fs::path& folder,
