@@ -41,6 +41,17 @@ TEST(Config, HasTheDefaultsOfTheContract) {
   }
 }
 
+TEST(Config, TakesWholeNumbersHoweverTheyAreWritten) {
+  const Config config = parse("", {"iterations=5e1", "problem.batch=1e2", "problem.hidden=[2e1]"});
+  EXPECT_TRUE(config.tree()["iterations"].is_number_integer());
+  EXPECT_EQ(config.get<int>("iterations"), 50);
+  EXPECT_EQ(config.get<int>("problem.batch"), 100);
+  EXPECT_EQ(config.get<std::vector<int>>("problem.hidden"), (std::vector<int>{20}));
+  EXPECT_EQ(parse("", {"iterations=5e1"}).identity(), parse("iterations = 50").identity());
+  for (const char* other : {"seed=1e17", "seed=1.5", "seed=nan", "seed=inf", "seed=-1e1"})
+    EXPECT_THROW(parse("", {other}), ConfigError) << other;
+}
+
 TEST(Config, LeavesOutWhatHasNoDefault) {
   const Config config = parse("");
   for (const char* key : {"codec.k", "codec.fraction", "graph.path", "problem.test", "problem.init",

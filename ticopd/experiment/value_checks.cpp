@@ -21,10 +21,22 @@ void refuse(const std::string& key, const json& given, const std::string& allowe
   throw ConfigError(fmt::format("{} = {}: allowed {}", key, shown, allowed));
 }
 
+namespace {
+
+// 5e1 is a whole number, too. Beyond 2^53 nobody can tell which one was meant.
+bool whole(json& value) {
+  if (value.is_number_float()) {
+    const double v = value.get<double>();
+    if (std::trunc(v) == v && std::abs(v) < 0x1p53) value = static_cast<std::int64_t>(v);
+  }
+  return value.is_number_integer();
+}
+
+}  // namespace
+
 Check integer(std::int64_t low, std::int64_t high) {
   return [=](const std::string& key, json& value) {
-    if (!value.is_number_integer() || value.get<std::int64_t>() < low ||
-        value.get<std::int64_t>() > high)
+    if (!whole(value) || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high)
       refuse(key, value, fmt::format("is a whole number from {} to {}", low, high));
   };
 }
@@ -59,9 +71,8 @@ Check word(std::vector<std::string_view> allowed) {
 }
 
 void hidden_sizes(const std::string& key, json& value) {
-  const auto fits = [](const json& v) {
-    return v.is_number_integer() && v.get<std::int64_t>() >= 1 &&
-           v.get<std::int64_t>() <= 1'000'000;
+  const auto fits = [](json& v) {
+    return whole(v) && v.get<std::int64_t>() >= 1 && v.get<std::int64_t>() <= 1'000'000;
   };
   if (!value.is_array() || !std::ranges::all_of(value, fits))
     refuse(key, value, "is a list of layer sizes, such as [100] or [200, 100]");
@@ -69,7 +80,7 @@ void hidden_sizes(const std::string& key, json& value) {
 
 void batch_size(const std::string& key, json& value) {
   if (value == "full") return;
-  if (!value.is_number_integer() || value.get<std::int64_t>() < 1)
+  if (!whole(value) || value.get<std::int64_t>() < 1)
     refuse(key, value, "is \"full\" or a whole number of samples");
 }
 
