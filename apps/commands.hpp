@@ -51,6 +51,9 @@ int together(Processes& ranks, const std::function<int()>& body);
 // The end where not even that can be done.
 [[noreturn]] void leave_at_once(const std::string& what);
 
+// What an option may be, in sentences. CLI11's own lets nan pass and prints 300 digits.
+CLI::Validator number_above_zero();
+
 // Options that several commands share.
 struct RunFlags {
   std::vector<std::string> set;

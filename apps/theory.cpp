@@ -176,7 +176,7 @@ void add_theory(CLI::App& app, Action& action) {
                           "Override a key of the config: --set graph.agents=20 (repeatable)"),
       "KEY=VALUE");
   command->add_option("--a", flags->a, "The theorem's free quantity a > 0; default 1")
-      ->check(CLI::PositiveNumber);
+      ->check(number_above_zero());
   command
       ->add_option("--rounds", flags->rounds,
                    "Rounds of the run to measure the codec and L on; default 50")

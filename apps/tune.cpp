@@ -158,12 +158,12 @@ void add_tune(CLI::App& app, Action& action) {
   command
       ->add_option("--budget-bits", flags->budget_bits,
                    "A full run ends when each agent has sent so many bits: fair between codecs")
-      ->check(CLI::PositiveNumber)
+      ->check(number_above_zero())
       ->type_name("BITS");
   command
       ->add_option("--budget-iterations", flags->budget_iterations,
                    "A full run ends after so many rounds; default: the file's iterations")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1u, 0xffffffffu))
       ->type_name("ROUNDS");
   command->footer(
       "The folder gets tuned.toml, trials.csv and a picture of the search. Ranges are those of\n"
