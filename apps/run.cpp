@@ -8,6 +8,7 @@
 #include "apps/commands.hpp"
 #include "apps/rank_notes.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/folder.hpp"
 #include "ticopd/transport/collective.hpp"
 #include "ticopd/transport/plugin.hpp"
 
@@ -158,6 +159,10 @@ int run_experiment_of(const fs::path& file, const Config& config, const RunFlags
   json summary;
   try {
     summary = run_experiment(config, options);
+  } catch (const Diverged&) {
+    progress.clear();
+    if (speaks && flags.json) fmt::print("{}\n", RunFolder::require_summary(options.out).dump(2));
+    throw;
   } catch (const Interrupted& e) {
     progress.clear();
     if (!speaks || launched) throw;

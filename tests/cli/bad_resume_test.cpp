@@ -148,6 +148,33 @@ TEST_F(Divergence, LeavesMetricsAndASummaryThatSaysSo) {
   for (const auto& [name, bytes] : snapshot()) EXPECT_FALSE(name.ends_with(".tmp")) << name;
 }
 
+TEST_F(Divergence, IsSummedUpByTheLastLoggedRound) {
+  const Arguments slowly{"run",   "small.toml",
+                         "--out", "out",
+                         "--set", "problem.objective=least_squares",
+                         "--set", "codec.kind=identity",
+                         "--set", "algorithm={name=\"dgd\",eta=1.5}",
+                         "--set", "log.every=1",
+                         "--set", "iterations=2000",
+                         "--json"};
+  for (const bool over_ranks : {false, true}) {
+    Arguments all = slowly;
+    if (over_ranks)
+      all.insert(all.end(), {"--set", "network.transport=threads", "--set", "network.ranks=2"});
+    const Outcome o = ticopd(all);
+    ASSERT_EQ(o.code, 76) << o.err;
+    const nlohmann::json made = summary("out");
+    EXPECT_EQ(nlohmann::json::parse(o.out, nullptr, false), made);
+    const auto last = metrics("out").back();
+    EXPECT_GT(made["iterations"], 0);
+    EXPECT_EQ(std::to_string(made["iterations"].get<int>()), last.at(0));
+    EXPECT_EQ(made["digest"].get<std::string>().size(), 32u);
+    EXPECT_EQ(made["ledger"]["agents"].size(), 4u);
+    EXPECT_EQ(8 * made["ledger"]["payload_bytes"].get<double>() / 4, std::stod(last.at(2)));
+    std::filesystem::remove_all(folder_ / "out");
+  }
+}
+
 TEST_F(Divergence, IsTheSameOverRanks) {
   Arguments ranks = wild;
   ranks.insert(ranks.end(), {"--set", "network.transport=threads", "--set", "network.ranks=2"});

@@ -10,6 +10,7 @@
 #include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/machine.hpp"
+#include "ticopd/experiment/rounds.hpp"
 #include "ticopd/experiment/run_json.hpp"
 #include "ticopd/experiment/shared_file.hpp"
 #include "ticopd/network/cores.hpp"
@@ -58,7 +59,14 @@ class ExperimentRun {
       const std::string what = fmt::format("{}; {}", e.what(), step_sizes(config_));
       if (leader_) {
         folder_.publish_metrics(true);
-        folder_.write_summary(summary("diverged", {}, what));
+        Solution<T> reached;
+        if (const auto* run = dynamic_cast<const DivergedRun*>(&e)) {
+          reached.rounds = run->rounds;
+          reached.digest = run->digest;
+          reached.ledger = run->ledger;
+          reached.seconds = run->seconds;
+        }
+        folder_.write_summary(summary("diverged", reached, what));
       }
       throw Diverged(what);
     } catch (const Error&) {  // a rank is lost, say: what was logged is kept, if it can be

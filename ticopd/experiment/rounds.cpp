@@ -40,6 +40,19 @@ class Loop {
   }
 
   void run(Solution<T>& solution) {
+    try {
+      make_rounds(solution);
+    } catch (const DivergedRun&) {
+      throw;
+    } catch (const Diverged& e) {  // in the middle of a round
+      throw diverged(e.what());
+    }
+  }
+
+ private:
+  enum class Next : unsigned char { go, save, stop };
+
+  void make_rounds(Solution<T>& solution) {
     begin_ = saved_at_ = seconds_now();
     bits_ = bits_sent();  // a warm start has sent something already
     if (setup_.resume) restore();
@@ -75,8 +88,14 @@ class Loop {
     collect(solution);
   }
 
- private:
-  enum class Next : unsigned char { go, save, stop };
+  DivergedRun diverged(const std::string& what) const {
+    DivergedRun e(what);
+    e.rounds = last_.iteration;
+    e.digest = digest_.hex();
+    e.ledger = logged_ledger_;
+    e.seconds = last_.seconds;
+    return e;
+  }
 
   // Whether one more round like the last would be too much.
   bool spent_all_bits() {
@@ -99,10 +118,13 @@ class Loop {
     digest_.add(net_, run_->x());
     m.seconds = seconds_before_ + seconds_now() - begin_;
     last_ = m;
+    if (transport_.size() == 1) logged_ledger_ = net_.ledger().agents;
     if (leader_ && setup_.on_log) setup_.on_log(m);
     if (m.iteration == 0) first_loss_ = m.loss_max;
-    const auto refuse = [&](const char* what, double value) {
-      throw Diverged(fmt::format("diverged: {} = {} after round {}", what,
+    const auto refuse = [&](const char* what, double value) {  // by all ranks alike
+      logged_ledger_.clear();
+      for (const json& a : gather_ledger(net_)) logged_ledger_.push_back(ledger_agent(a));
+      throw diverged(fmt::format("diverged: {} = {} after round {}", what,
                                  std::isnan(value) ? "nan" : fmt::format("{:.3g}", value),
                                  m.iteration));
     };
@@ -246,6 +268,7 @@ class Loop {
   std::unique_ptr<AnyRun<T>> run_;
   Digest digest_;
   Metrics last_;
+  std::vector<Ledger::Agent> logged_ledger_;  // then; of several ranks only where all can tell
   Carried carried_;
   bool asked_ = false;             // others: rank 0 was told that we were asked to stop
   Next promised_ = Next::go;       // rank 0: what it told the others to do after this round

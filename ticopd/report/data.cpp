@@ -88,7 +88,7 @@ json machine_json(const Series& run) {
 }
 
 json run_json(const Series& run, const Style& style, const ReportOptions& options) {
-  // A diverged run's summary counts no rounds; its metrics do.
+  // The summary of a run that diverged counts no rounds in older folders; its metrics do.
   const json& rounds = run.field("/iterations");
   const std::uint32_t iterations =
       std::max(run.last_iteration(), rounds.is_number_unsigned() ? rounds.get<std::uint32_t>() : 0);
