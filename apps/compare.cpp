@@ -56,6 +56,13 @@ void begin_folder(const fs::path& out, const RunFlags& flags, const json& compar
   write_atomically(out / "compare.json", comparison.dump(2) + "\n");
 }
 
+// After a failure before the first run began: nothing that is in the way of another attempt.
+void leave_nothing(const fs::path& out) {
+  std::error_code error;
+  const auto files = std::distance(fs::directory_iterator(out, error), fs::directory_iterator());
+  if (!error && files == 1) fs::remove(out / "compare.json", error);
+}
+
 // One run; its line stays on the screen.
 void run_one(const Study::Run& run, const fs::path& out, const RunFlags& flags, Overall& overall) {
   const auto rounds = run.config.get<std::uint32_t>("iterations");
@@ -114,6 +121,9 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
     Words again = command_line(files, flags);
     again.insert(again.end(), {"--resume", "--out", out.string()});
     throw Interrupted("interrupted; all is saved, go on with: " + quoted(again));
+  } catch (const Error&) {
+    if (!flags.resume) leave_nothing(out);
+    throw;
   }
 
   Collection all = read_folders(std::vector<std::string>{out.string()});

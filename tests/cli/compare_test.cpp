@@ -211,6 +211,16 @@ TEST_F(Compare, RefusesABadRunBeforeTheFirstBegins) {
           {"number 4", "graf", "graph"});
 }
 
+TEST_F(Compare, LeavesNothingWhereTheDataCannotBeRead) {
+  refuses(three_runs, 65, {"none.csv"}, {"--set", "problem.data=csv:none.csv"});
+  write("bad/", "");  // empty, and not ours to remove
+  const Outcome o =
+      ticopd({"compare", "three.toml", "--out", "bad", "--set", "problem.data=csv:none.csv"});
+  EXPECT_EQ(o.code, 65) << o.err;
+  EXPECT_TRUE(fs::is_empty(folder_ / "bad"));
+  EXPECT_EQ(ticopd(three("bad", {"--quiet"})).code, 0);
+}
+
 TEST_F(Compare, RefusesToGoOnInAFolderThatIsNoComparison) {
   write("other/file.txt", "mine");
   const Outcome o = ticopd(three("other", {"--resume"}));
