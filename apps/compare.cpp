@@ -34,7 +34,7 @@ json read_targets(const Study& study) {
 void check_all(const Study& study, const RunFlags& flags) {
   for (const Study::Run& run : study.runs) try {
       for (const std::string& warning : check(run.config, device_of(flags)))
-        if (!flags.quiet) tell("{}: warning: {}\n", run.label, warning);
+        tell("{}: warning: {}\n", run.label, warning);
     } catch (const ConfigError& e) {
       throw ConfigError(fmt::format("{}: {}", run.label, e.what()));
     }
@@ -69,7 +69,7 @@ void run_one(const Study::Run& run, const fs::path& out, const RunFlags& flags, 
   Progress progress(run.label, rounds, flags.quiet, &overall);
   RunOptions options = watched_by(progress, flags);
   options.prepare.say = [&, say = options.prepare.say](const std::string& text) {
-    if (!text.starts_with("warning: ")) say(text);  // said when all were checked
+    if (!is_warning(text)) say(text);  // said when all were checked
   };
   options.out = out / run.folder;
   options.resume = fs::exists(options.out);

@@ -79,7 +79,7 @@ void Progress::clear() {
 }
 
 void Progress::say(const std::string& text) {
-  if (quiet_) return;
+  if (quiet_ && !is_warning(text)) return;
   clear();
   tell("{}\n", text);
 }

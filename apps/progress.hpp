@@ -18,6 +18,11 @@ void tell(fmt::format_string<Values...> text, Values&&... values) {
   std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
 }
 
+// Warnings are said to those who asked for quiet, too.
+inline bool is_warning(const std::string& text) {
+  return text.starts_with("warning: ");
+}
+
 // How far several runs are together: the line below the line of the run at hand.
 class Overall {
  public:
@@ -42,7 +47,7 @@ class Progress {
 
   void logged(const Metrics& m);
   void round(std::uint32_t round);
-  void say(const std::string& text);  // a line of its own
+  void say(const std::string& text);  // a line of its own; of a quiet one only warnings
   void clear();                       // takes the live line away
   const std::optional<Metrics>& last() const { return last_; }
 

@@ -148,7 +148,7 @@ int theory(const fs::path& file, const TheoryFlags& flags) {
   const bool shown = live() && !flags.run.quiet;
   options.prepare = {flags.run.threads, flags.run.offline, [&](const std::string& text) {
                        if (shown) clear_live();
-                       if (!flags.run.quiet) tell("{}\n", text);
+                       if (!flags.run.quiet || is_warning(text)) tell("{}\n", text);
                      }};
   options.a = flags.a;
   options.rounds = flags.rounds;

@@ -61,7 +61,7 @@ std::function<void(const TuneProgress&)> watch(const std::string& label, const T
 Tuned tune_one(const Study::Run& run, const fs::path& out, const TuneFlags& flags) {
   TuneOptions options;
   options.prepare = {flags.threads, flags.offline, [&](const std::string& text) {
-                       if (!flags.quiet) tell("{}\n", text);
+                       if (!flags.quiet || is_warning(text)) tell("{}\n", text);
                      }};
   options.prepare.device = device_of(flags);
   options.out = out;

@@ -134,7 +134,7 @@ TEST_F(Printed, NothingOnStandardErrorAndNoEscapeCodesWithoutATerminal) {
   EXPECT_NE(o.out.find(summary("out")["digest"].get<std::string>()), std::string::npos) << o.out;
 }
 
-TEST_F(Printed, AWarningAboutStepSizesIsSaidUnlessQuiet) {
+TEST_F(Printed, AWarningAboutStepSizesIsSaidWhateverElseIsQuiet) {
   Arguments bold{"run",   "small.toml",        "--out", "out",
                  "--set", "algorithm.alpha=1", "--set", "algorithm.beta=0.5"};
   const Outcome said = ticopd(bold);
@@ -143,7 +143,12 @@ TEST_F(Printed, AWarningAboutStepSizesIsSaidUnlessQuiet) {
   EXPECT_NE(said.err.find("lambda_max"), std::string::npos) << said.err;
   std::filesystem::remove_all(folder_ / "out");
   bold.push_back("--quiet");
-  EXPECT_EQ(ticopd(bold).err, "");
+  EXPECT_EQ(ticopd(bold).err, said.err);
+  bold[0] = "compare";
+  bold[3] = "all";
+  const Outcome compared = ticopd(bold);
+  EXPECT_EQ(compared.code, 0) << compared.err;
+  EXPECT_NE(compared.err.find("small: warning: "), std::string::npos) << compared.err;
 }
 
 TEST_F(Printed, TheDemoWithoutMnistSaysSoAndShowsItsTable) {
