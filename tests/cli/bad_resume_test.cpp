@@ -94,6 +94,18 @@ TEST_F(RunFolderOnDisk, WithForeignMetricsIsNotResumed) {
   expect_refused(resume, 65, {"out/metrics.csv:1:"});
 }
 
+TEST_F(RunFolderOnDisk, WithMetricsThatAreCutOrMissingIsNotResumed) {
+  forget_the_end();
+  const std::string whole = read_text(folder_ / "out/metrics.csv");
+  write("out/metrics.csv", whole.substr(0, whole.size() - 3));
+  expect_refused(resume, 65, {"out/metrics.csv", "round 30 is missing", "cannot go on"});
+  std::filesystem::remove(folder_ / "out/metrics.csv");
+  expect_refused(resume, 65, {"out/metrics.csv", "is missing", "round 30"});
+  write("out/metrics.csv", whole + "31,1,2");  // a round that the checkpoint does not know
+  EXPECT_EQ(ticopd(resume).code, 0);
+  EXPECT_EQ(read_text(folder_ / "out/metrics.csv"), whole);
+}
+
 TEST_F(RunFolderOnDisk, WhoseDigestWasEditedIsNotVerified) {
   nlohmann::json edited = summary("out");
   const std::string digest = edited["digest"];

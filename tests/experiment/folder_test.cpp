@@ -125,19 +125,42 @@ TEST_F(RunFolderTest, PublishesRowsInOrderUnderTheHeader) {
   EXPECT_EQ(read("run/metrics.csv"), with_header("0,a\n1,b\n2,c\n"));
 }
 
-TEST_F(RunFolderTest, KeepsWhatWasLoggedUpToTheCheckpoint) {
-  write("run/metrics.csv", with_header("0,a\n1,b\n5,c\n10,d\n"));
-  RunFolder folder(base_ / "run");
-  folder.keep_metrics(5);
-  folder.add_metrics("7,e");
-  folder.publish_metrics(true);
-  EXPECT_EQ(read("run/metrics.csv"), with_header("0,a\n1,b\n5,c\n7,e\n"));
+std::string row(int round) {
+  return std::to_string(round) + std::string(13, ',') + "0.125\n";
 }
 
-TEST_F(RunFolderTest, RefusesMetricsThatAreNotIts) {
-  write("run/metrics.csv", "time,loss\n1,2\n");
-  EXPECT_THROW(RunFolder(base_ / "run").keep_metrics(5), FormatError);
-  EXPECT_EQ(read("run/metrics.csv"), "time,loss\n1,2\n");
+TEST_F(RunFolderTest, KeepsWhatWasLoggedUpToTheCheckpoint) {
+  for (const std::string& end : {row(10), row(10).substr(0, 6), std::string("1"), std::string()}) {
+    write("run/metrics.csv", with_header(row(0) + row(1) + row(5) + end));
+    RunFolder folder(base_ / "run");
+    folder.keep_metrics(6, 5);
+    folder.add_metrics("7,e");
+    folder.publish_metrics(true);
+    EXPECT_EQ(read("run/metrics.csv"), with_header(row(0) + row(1) + row(5) + "7,e\n")) << end;
+  }
+}
+
+TEST_F(RunFolderTest, RefusesMetricsThatAreNotItsOrNotWhole) {
+  const auto refuses = [&](const std::string& text, const std::string& why) {
+    write("run/metrics.csv", text);
+    try {
+      RunFolder(base_ / "run").keep_metrics(6, 5);
+      ADD_FAILURE() << text;
+    } catch (const FormatError& e) {
+      EXPECT_NE(std::string(e.what()).find("metrics.csv" + why), std::string::npos) << e.what();
+    }
+    EXPECT_EQ(read("run/metrics.csv"), text);
+  };
+  refuses("time,loss\n1,2\n", ":1: is not our header");
+  refuses("", ":1: is not our header");
+  refuses(with_header(""), ": round 5 is missing");
+  refuses(with_header(row(0) + row(1)), ": round 5 is missing");
+  refuses(with_header(row(0) + row(1) + row(5).substr(0, 17)), ": round 5 is missing");
+  refuses(with_header(row(0) + "1,2\n" + row(5)), ":3: is not a row");
+  refuses(with_header(row(0) + row(5) + row(5)), ":4: is not a row");
+  refuses(with_header(row(0) + "x" + row(1) + row(5)), ":3: is not a row");
+  fs::remove(base_ / "run/metrics.csv");
+  EXPECT_THROW(RunFolder(base_ / "run").keep_metrics(6, 5), FormatError);
 }
 
 TEST_F(RunFolderTest, LeavesNoTemporaryFilesOfItsOwn) {

@@ -153,8 +153,13 @@ class ExperimentRun {
     if (!theirs.is_object() || !notes.contains("round"))
       throw FormatError(folder_.checkpoint().string() + ": its notes are damaged");
     refuse_difference(first_difference(config_.identity(), theirs));
-    folder_.keep_metrics(
-        static_cast<std::uint32_t>(std::strtoul(notes.at("round").c_str(), nullptr, 10)));
+    const auto round =
+        static_cast<std::uint32_t>(std::strtoul(notes.at("round").c_str(), nullptr, 10));
+    LogRounds log{config_.get<std::uint32_t>("log.points")};
+    if (config_.has("log.every")) log.every = config_.get<std::uint32_t>("log.every");
+    std::uint32_t logged = round;
+    while (!log(logged, config_.get<std::uint32_t>("iterations"))) --logged;
+    folder_.keep_metrics(round, logged);
   }
 
   void refuse_difference(const std::string& difference) const {

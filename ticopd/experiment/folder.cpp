@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "ticopd/data/file.hpp"
+#include "ticopd/data/number.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/metrics.hpp"
 #include "ticopd/network/clock.hpp"
@@ -67,16 +68,30 @@ json RunFolder::require_summary(const fs::path& folder) {
   return summary;
 }
 
-void RunFolder::keep_metrics(std::uint32_t up_to_round) {
+void RunFolder::keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logged) {
   const fs::path file = path_ / "metrics.csv";
-  if (!fs::exists(file)) return;
-  std::istringstream in(read_file(file));
-  std::string line;
-  std::getline(in, line);
-  if (line != std::string(metrics_header) + more_)
+  const auto refuse = [&](const std::string& what) {
+    throw FormatError(fmt::format(
+        "{}{}; without what was logged up to the checkpoint of round {} the run cannot go on",
+        file.string(), what, up_to_round));
+  };
+  if (!fs::exists(file)) refuse(": is missing");
+  const std::string header = std::string(metrics_header) + more_, text = read_file(file);
+  std::string_view left = text;
+  if (take_line(left) != header)
     throw FormatError(fmt::format("{}:1: is not our header", file.string()));
-  while (std::getline(in, line))
-    if (std::strtoul(line.c_str(), nullptr, 10) <= up_to_round) lines_.push_back(line);
+  std::optional<std::uint32_t> round;
+  for (int number = 2; left.find('\n') != std::string_view::npos; ++number) {
+    const std::string_view line = take_line(left);
+    const auto next = parse_number<std::uint32_t>(line.substr(0, line.find(',')));
+    if (!next || std::ranges::count(line, ',') != std::ranges::count(header, ',') ||
+        (round && *next <= *round))
+      refuse(fmt::format(":{}: is not a row of metrics", number));
+    if (*next > up_to_round) break;
+    round = next;
+    lines_.emplace_back(line);
+  }
+  if (round != last_logged) refuse(fmt::format(": round {} is missing", last_logged));
 }
 
 void RunFolder::add_metrics(std::string line) {

@@ -33,8 +33,9 @@ class RunFolder {
   // FormatError if run.json is not one.
   static nlohmann::json require_summary(const std::filesystem::path& folder);
 
-  // Keeps what an earlier part of the run logged up to this round.
-  void keep_metrics(std::uint32_t up_to_round);
+  // Keeps what an earlier part of the run logged up to this round, and not what it logged after it,
+  // whole or cut. FormatError unless all up to `last_logged` is there.
+  void keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logged);
   void add_metrics(std::string line);
   // Files are rewritten whole, so at most once a second unless `now`.
   void publish_metrics(bool now);
