@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -9,6 +10,7 @@
 #include "apps/rank_notes.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
+#include "ticopd/experiment/study.hpp"
 #include "ticopd/transport/collective.hpp"
 #include "ticopd/transport/plugin.hpp"
 
@@ -51,13 +53,25 @@ RunOptions watched_by(Progress& progress, const RunFlags& flags) {
   return options;
 }
 
+namespace {
+
+// A name may be any text; a folder's stays in its place and fits the disk.
+std::string folder_name_for(const std::string& name) {
+  const auto odd = [](unsigned char c) { return c < ' ' || c == '/' || c == 127; };
+  const bool fits =
+      !name.empty() && name.size() <= 100 && name.front() != '.' && std::ranges::none_of(name, odd);
+  return fits ? name : file_name_for(name);
+}
+
+}  // namespace
+
 FolderClaim default_folder(const std::string& name) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   localtime_r(&now, &parts);
   char time[32];
   std::strftime(time, sizeof time, "%Y%m%d-%H%M%S", &parts);
-  return FolderClaim::unused(fs::path("runs") / fmt::format("{}-{}", name, time));
+  return FolderClaim::unused(fs::path("runs") / fmt::format("{}-{}", folder_name_for(name), time));
 }
 
 FolderClaim folder_for(const RunFlags& flags, const std::string& name) {

@@ -51,6 +51,24 @@ TEST_F(RunFolderFiles, GoToRunsWhenNoFolderIsNamed) {
   EXPECT_EQ(folders, 2);
 }
 
+TEST_F(RunFolderFiles, StayInRunsWhateverTheNameIs) {
+  const std::map<std::string, std::string> folders = {{"../../x", "run..-..-x-"},
+                                                      {"/tmp/ticopd_x", "tmp-ticopd_x-"},
+                                                      {"", "run-"},
+                                                      {std::string(300, 'a'), std::string(60, 'a')},
+                                                      {"Two words", "Two words-"}};
+  for (const auto& [name, folder] : folders) {
+    EXPECT_EQ(ticopd({"run", "small.toml", "--quiet", "--set", "name=\"" + name + "\""}).code, 0);
+    std::vector<std::filesystem::path> made;
+    for (const auto& e : std::filesystem::directory_iterator(folder_ / "runs"))
+      made.push_back(e.path().filename());
+    ASSERT_EQ(made.size(), 1u) << name;
+    EXPECT_TRUE(made[0].string().starts_with(folder)) << made[0];
+    EXPECT_EQ(summary("runs/" + made[0].string())["config"]["name"], name);
+    std::filesystem::remove_all(folder_ / "runs");
+  }
+}
+
 TEST_F(RunFolderFiles, AreTheSameOfAConfigThatComesThroughAPipe) {
   run("out");
   const std::string command = "cd " + folder_.string() + " && cat small.toml | " + TICOPD_BINARY +
