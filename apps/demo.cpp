@@ -75,9 +75,12 @@ std::string choose_data(bool offline) {
 }
 
 int demo(const RunFlags& flags) {
-  const std::string data = choose_data(flags.offline);
-  const FolderClaim claim = folder_for(flags, "demo");
+  FolderClaim claim = folder_for(flags, "demo");
+  claim.hold();
   const fs::path& out = claim.path();
+  if (!fs::is_empty(out))
+    throw UsageError(fmt::format("--out {}: is not empty; give a new folder", out.string()));
+  const std::string data = choose_data(flags.offline);
   fmt::print(
       "Ten agents on a ring train one 784-100-10 network on {}. Each holds the images of one\n"
       "digit only, and sends messages only to its two neighbours.\n\n",

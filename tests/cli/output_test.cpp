@@ -151,6 +151,14 @@ TEST_F(Printed, AWarningAboutStepSizesIsSaidWhateverElseIsQuiet) {
   EXPECT_NE(compared.err.find("small: warning: "), std::string::npos) << compared.err;
 }
 
+TEST_F(Printed, TheDemoAdvisesNothingThatItDoesNotHave) {
+  write("taken/dgd/metrics.csv", "mine");
+  const Outcome o = ticopd({"demo", "--offline", "--out", "taken"});
+  EXPECT_EQ(o.code, 64) << o.err;
+  EXPECT_NE(o.err.find("taken: is not empty; give a new folder"), std::string::npos) << o.err;
+  EXPECT_EQ(o.err.find("--resume"), std::string::npos) << o.err;
+}
+
 TEST_F(Printed, TheDemoWithoutMnistSaysSoAndShowsItsTable) {
   std::filesystem::create_directory(folder_ / "cache");
   const Outcome o =
