@@ -59,9 +59,10 @@ void File::fail(const char* what) const {
   throw DiskError(path_.string() + ": " + what + ": " + std::strerror(errno));
 }
 
-void write_together(Transport& transport, const fs::path& path, std::uint32_t round,
-                    std::span<const std::byte> head, std::span<const FilePiece> mine) {
-  const fs::path temporary = path.string() + "." + std::to_string(round) + ".tmp";
+namespace {
+
+void write_pieces(Transport& transport, const fs::path& temporary, const fs::path& path,
+                  std::span<const std::byte> head, std::span<const FilePiece> mine) {
   const bool leader = transport.rank() == 0;
   if (leader) File(temporary, O_WRONLY | O_CREAT | O_TRUNC).write_at(0, head);
   barrier(transport, channel_checkpoint);
@@ -83,6 +84,20 @@ void write_together(Transport& transport, const fs::path& path, std::uint32_t ro
     File(path.parent_path().empty() ? fs::path(".") : path.parent_path(), O_RDONLY).flush();
   }
   barrier(transport, channel_checkpoint);
+}
+
+}  // namespace
+
+void write_together(Transport& transport, const fs::path& path, std::uint32_t round,
+                    std::span<const std::byte> head, std::span<const FilePiece> mine) {
+  const fs::path temporary = path.string() + "." + std::to_string(round) + ".tmp";
+  try {
+    write_pieces(transport, temporary, path, head, mine);
+  } catch (...) {
+    if (transport.rank() == 0)
+      ::unlink(temporary.c_str());  // half a file takes room of a full disk
+    throw;
+  }
 }
 
 }  // namespace ticopd
