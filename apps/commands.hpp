@@ -53,6 +53,7 @@ int together(Processes& ranks, const std::function<int()>& body);
 
 // What an option may be, in sentences. CLI11's own lets nan pass and prints 300 digits.
 CLI::Validator number_above_zero();
+CLI::Validator one_of(std::vector<std::string_view> words);  // names the nearest
 
 // Options that several commands share.
 struct RunFlags {

@@ -16,7 +16,7 @@ void add_data(CLI::App& app, Action& action) {
       command->add_subcommand("fetch", "Fetch a data set into the cache, checksums verified");
   auto name = std::make_shared<std::string>();
   auto flags = std::make_shared<RunFlags>();
-  fetch->add_option("NAME", *name, "mnist")->required()->check(CLI::IsMember({"mnist"}));
+  fetch->add_option("NAME", *name, "mnist")->required()->check(one_of({"mnist"}));
   fetch->add_flag("--offline", flags->offline, "Only check that it is there");
   fetch->add_flag("--quiet", flags->quiet, "No messages");
   fetch->add_flag("--json", flags->json, "The folder as JSON on standard output");

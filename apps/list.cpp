@@ -112,8 +112,7 @@ void add_list(CLI::App& app, Action& action) {
   command
       ->add_option("WHAT", *what,
                    "algorithms, codecs, graphs, objectives, datasets or kernels; default: all")
-      ->check(
-          CLI::IsMember({"algorithms", "codecs", "graphs", "objectives", "datasets", "kernels"}));
+      ->check(one_of({"algorithms", "codecs", "graphs", "objectives", "datasets", "kernels"}));
   command->add_flag("--json", *as_json, "As JSON");
   command->footer("Example:\n  ticopd list algorithms");
   command->callback([=, &action] { action = [=] { return list(*what, *as_json); }; });

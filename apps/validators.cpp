@@ -5,6 +5,7 @@
 
 #include "apps/commands.hpp"
 #include "ticopd/data/number.hpp"
+#include "ticopd/error.hpp"
 
 namespace ticopd::app {
 
@@ -15,6 +16,17 @@ CLI::Validator number_above_zero() {
     return fmt::format("{}: allowed is a number above 0", text);
   };
   return {check, "NUMBER"};
+}
+
+CLI::Validator one_of(std::vector<std::string_view> words) {
+  const auto check = [words = std::move(words)](std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return {};
+    const std::string_view near = nearest(text, words);
+    return fmt::format("{}: allowed {} {}{}", text, words.size() == 1 ? "is" : "are",
+                       fmt::join(words, ", "),
+                       near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+  };
+  return {check, ""};
 }
 
 }  // namespace ticopd::app
