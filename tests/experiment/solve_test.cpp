@@ -15,7 +15,8 @@ constexpr int n = 4;
 
 // f_i(x) = ||x - i||^2 / 2
 struct Targets final : Objective<double> {
-  int agents() const override { return n; }
+  explicit Targets(int count = n) : count_(count) {}
+  int agents() const override { return count_; }
   std::size_t dimension() const override { return 3; }
   double value(int i, std::span<const double> x) const override {
     double sum = 0;
@@ -25,6 +26,9 @@ struct Targets final : Objective<double> {
   void gradient(int i, std::span<const double> x, std::span<double> g) const override {
     for (std::size_t k = 0; k < x.size(); ++k) g[k] = x[k] - i;
   }
+
+ private:
+  int count_;
 };
 
 CodecOptions codec(const std::string& kind) {
@@ -69,6 +73,21 @@ struct Impostor : DGD {
 TEST(TheTable, HasNoNameTwice) {
   EXPECT_TRUE(names_differ(Algorithms<DGD, EXTRA>{}));
   EXPECT_FALSE(names_differ(Algorithms<EXTRA, DGD, Impostor>{}));
+}
+
+TEST(Solve, TakesTheLargestStepsThatLeaveBetaAtZero) {
+  for (const int agents : {4, 16, 32}) {  // lambda_max(L) is 4, as computed a little more or less
+    ticopd::Setup<double> s = setup();
+    s.graph = ring(agents);
+    s.objective = std::make_shared<Targets>(agents);
+    EXPECT_NO_THROW(solve(TiCoPD{.alpha = 0.25, .theta = 1, .eta = 0.1}, s)) << agents;
+  }
+}
+
+TEST(Solve, RefusesASchedulesRiseBeyondItsRange) {
+  expect_refused(BEER{.eta = 0.1, .gamma = Schedule::step(0.5, 2, 10)}, setup(),
+                 {"algorithm.gamma", "rises above 1"});
+  EXPECT_NO_THROW(solve(BEER{.eta = 0.1, .gamma = Schedule::step(0.5, 0.5, 10)}, setup()));
 }
 
 TEST(Solve, NamesAParameterThatIsMissing) {

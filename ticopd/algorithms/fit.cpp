@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace ticopd {
 
@@ -12,8 +14,14 @@ void check_range(const std::string& key, const Schedule& s, const Range& range) 
   const double v = s(1);
   if (std::isinf(v)) throw ConfigError(fmt::format("{} = {}: allowed is a finite number", key, v));
   if (v <= range.high && (range.low_allowed ? v >= range.low : v > range.low) &&
-      (!range.whole || v == std::floor(v)))
+      (!range.whole || v == std::floor(v))) {
+    // A schedule falls, or rises without end: the last round that there can be tells which.
+    if (s(std::numeric_limits<std::uint32_t>::max()) > range.high)
+      throw ConfigError(
+          fmt::format("{}: the schedule rises above {:g}, which is the most allowed", key,
+                      range.high));
     return;
+  }
   if (range.whole)
     throw ConfigError(fmt::format("{} = {:g}: allowed is a whole number from {:g} to {:g}", key, v,
                                   range.low, range.high));
