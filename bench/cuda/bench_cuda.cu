@@ -127,7 +127,10 @@ Figures figures(World& world, int rounds) {
   Figures f;
   f.round = world.time(rounds, [&] { run.step(); });
   f.gradient = world.time(rounds, [&] { world.net().gradient(run.x, run.grad); });
-  f.exchange = world.time(rounds, [&] { run.xhat.send(run.x, 1.0f); });
+  f.exchange = world.time(rounds, [&] {
+    run.xhat.send(run.x, 1.0f);
+    run.xhat.receive();
+  });
   f.update = world.time(rounds, [&] {
     world.net().map(TiCoPD::PrimalDual<float>{0, 0, 0, 1}, run.x, run.lambda, run.xhat.own(),
                     run.xhat.mixed(), run.grad);

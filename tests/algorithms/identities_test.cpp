@@ -104,10 +104,11 @@ TEST_F(Identity, TheDualsOfTiCoPDAndCpSGDSumToZeroAndTheMixtureIsMTimesTheSurrog
   }
   EXPECT_GT(to_matrix(run.lambda).norm(), 0.1);
 
+  Surrounded second(graph, *f, qsgd(4));
   CpSGD::Run<CpuNetwork<double>> other(CpSGD{.eta = 0.05, .gamma = 1, .omega = 1, .alpha_x = 0.5},
-                                       world.net);
+                                       second.net);
   for (std::uint32_t t = 1; t <= 50; ++t) {
-    world.net.begin_round(t);
+    second.net.begin_round(t);
     other.step();
   }
   EXPECT_LT(to_matrix(other.v).colwise().sum().norm(), 1e-12);
