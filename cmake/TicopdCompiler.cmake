@@ -27,6 +27,23 @@ function(ticopd_together target number)
   endforeach()
 endfunction()
 
+# ticopd_cuda_together(LIST NAME REGEX): the same for CUDA, which CMake joins from 3.31 on. Files of LIST that
+# match are replaced by NAME.cu, which includes them.
+function(ticopd_cuda_together list name regex)
+  set(joining ${${list}})
+  list(FILTER joining INCLUDE REGEX "${regex}")
+  if(NOT TICOPD_FAST_BUILD OR NOT joining)
+    return()
+  endif()
+  list(TRANSFORM joining REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE includes)
+  string(REPLACE ";" "" includes "${includes}")
+  set(joined ${CMAKE_CURRENT_BINARY_DIR}/together/${name}.cu)
+  file(CONFIGURE OUTPUT ${joined} CONTENT "${includes}" @ONLY)
+  set(rest ${${list}})
+  list(REMOVE_ITEM rest ${joining})
+  set(${list} ${rest} ${joined} PARENT_SCOPE)
+endfunction()
+
 add_library(ticopd_warnings INTERFACE)
 target_compile_options(ticopd_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion>

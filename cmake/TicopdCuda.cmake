@@ -38,6 +38,12 @@ set(TICOPD_HAS_CUDA ON)
 file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ticopd/cuda/*.cu
   ${PROJECT_SOURCE_DIR}/ticopd/cuda/*.cpp)
 list(FILTER cuda_sources EXCLUDE REGEX "/absent.cpp$")
+# Those that have no names in common.
+ticopd_cuda_together(cuda_sources codecs "/codecs/(identity|kept|rand_k|registry)[.]cu$")
+ticopd_cuda_together(cuda_sources networks "/cuda/(device|memory|metrics|mirror|network|queue)[.]cu$")
+ticopd_cuda_together(cuda_sources fused "/cuda/fused[^/]*[.]cu$")
+ticopd_cuda_together(cuda_sources general "/cuda/general(_batch|_data|_layout|_pass|_plan)?[.]cu$")
+ticopd_cuda_together(cuda_sources general_rows "/cuda/general_(layers|logits)[.]cu$")
 target_sources(ticopd_core PRIVATE ${cuda_sources})
 # As for the CPU: no contraction, so that formulas and codecs have the same bits on both. Gradients
 # may fuse: they are compared with a bound (docs/gpu.md).
