@@ -55,27 +55,19 @@ TEST_F(SameFolder, IsRefusedWhileARunIsInItAndResumedAfterItsDeath) {
 }
 
 TEST_F(SameFolder, IsRefusedToAComparisonAndASearchToo) {
-  const Arguments compare{"compare", "small.toml", "--out", "out", "--set", "iterations=100000"};
-  {
-    Program first(folder_, compare);
-    ASSERT_TRUE(first.wait_for(folder_ / "out/small/metrics.csv"));
+  const auto refused_once_there = [&](const std::string& command, const char* file) {
+    Arguments words{command, "small.toml", "--out", "out", "--set", "iterations=100000"};
+    Program first(folder_, words);
+    ASSERT_TRUE(first.wait_for(folder_ / file));
     first.signal(SIGSTOP);
-    Arguments again = compare;
-    again.push_back("--resume");
-    expect_refused(again);
+    words.push_back("--resume");
+    expect_refused(words);
     first.signal(SIGKILL);
     first.wait();
-  }
-  fs::remove_all(folder_ / "out");
-  const Arguments tune{"tune", "small.toml", "--out", "out", "--set", "iterations=100000"};
-  Program first(folder_, tune);
-  ASSERT_TRUE(first.wait_for(folder_ / "out/search.json"));
-  first.signal(SIGSTOP);
-  Arguments again = tune;
-  again.push_back("--resume");
-  expect_refused(again);
-  first.signal(SIGKILL);
-  first.wait();
+    fs::remove_all(folder_ / "out");
+  };
+  refused_once_there("compare", "out/small/metrics.csv");
+  refused_once_there("tune", "out/search.json");
 }
 
 TEST_F(SameFolder, GoesAgainWithItsParentsAfterARunThatFailed) {
