@@ -10,6 +10,7 @@
 #include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/machine.hpp"
+#include "ticopd/experiment/options.hpp"
 #include "ticopd/experiment/rounds.hpp"
 #include "ticopd/experiment/run_json.hpp"
 #include "ticopd/experiment/shared_file.hpp"
@@ -155,8 +156,7 @@ class ExperimentRun {
     refuse_difference(first_difference(config_.identity(), theirs));
     const auto round =
         static_cast<std::uint32_t>(std::strtoul(notes.at("round").c_str(), nullptr, 10));
-    LogRounds log{config_.get<std::uint32_t>("log.points")};
-    if (config_.has("log.every")) log.every = config_.get<std::uint32_t>("log.every");
+    const LogRounds log = log_rounds(config_);
     std::uint32_t logged = round;
     while (!log(logged, config_.get<std::uint32_t>("iterations"))) --logged;
     folder_.keep_metrics(round, logged);

@@ -117,6 +117,12 @@ ObjectiveOptions objective_options(const Config& config) {
   return options;
 }
 
+LogRounds log_rounds(const Config& config) {
+  LogRounds log{.points = config.get<std::uint32_t>("log.points")};
+  if (config.has("log.every")) log.every = config.get<std::uint32_t>("log.every");
+  return log;
+}
+
 ChannelNoise channel_noise(const Config& config) {
   const std::string kind = config.get<std::string>("network.noise");
   const double scale = config.get<double>("network.noise_scale");

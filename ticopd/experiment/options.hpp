@@ -3,6 +3,7 @@
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/experiment/config.hpp"
+#include "ticopd/experiment/log_rounds.hpp"
 #include "ticopd/graph/graph.hpp"
 #include "ticopd/network/channel_noise.hpp"
 #include "ticopd/objectives/registry.hpp"
@@ -15,5 +16,6 @@ CodecOptions codec_options(const Config& config);
 GraphOptions graph_options(const Config& config);
 ObjectiveOptions objective_options(const Config& config);
 ChannelNoise channel_noise(const Config& config);
+LogRounds log_rounds(const Config& config);
 
 }  // namespace ticopd

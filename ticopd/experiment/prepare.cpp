@@ -50,8 +50,7 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
 
   s.seed = seed;
   s.iterations = config.get<std::uint32_t>("iterations");
-  s.log.points = config.get<std::uint32_t>("log.points");
-  if (config.has("log.every")) s.log.every = config.get<std::uint32_t>("log.every");
+  s.log = log_rounds(config);
   if (config.tree()["problem"]["batch"] != "full")
     s.batch = config.get<std::uint64_t>("problem.batch");
   if (config.get<std::string>("network.transport") == "threads")
