@@ -74,6 +74,22 @@ kind = "qsgd"
     std::ofstream(base_ / name, std::ios::binary) << text;
   }
 
+  static void expect_same(const Tuned& a, const Tuned& b) {
+    EXPECT_EQ(a.finished, b.finished);
+    EXPECT_EQ(a.values, b.values);
+    EXPECT_EQ(a.metric, b.metric);
+    EXPECT_EQ(a.value, b.value);
+    EXPECT_EQ(a.rounds, b.rounds);
+    EXPECT_EQ(a.cost, b.cost);
+    EXPECT_EQ(a.trials, b.trials);
+    EXPECT_EQ(a.lost, b.lost);
+  }
+
+  static double final_loss(const Config& c, Device device = Device::cpu) {
+    const Prepared<float> p = prepare<float>(c, {.threads = 1, .device = device});
+    return solve(p.algorithm, p.setup).last.loss_max;
+  }
+
   std::filesystem::path base_;
 };
 

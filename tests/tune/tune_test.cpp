@@ -37,22 +37,6 @@ class Tune : public SmallSearch {
     p.setup.checkpoint = base_ / to / "trials/0.safetensors";
     solve(p.algorithm, p.setup);
   }
-
-  static void expect_same(const Tuned& a, const Tuned& b) {
-    EXPECT_EQ(a.finished, b.finished);
-    EXPECT_EQ(a.values, b.values);
-    EXPECT_EQ(a.metric, b.metric);
-    EXPECT_EQ(a.value, b.value);
-    EXPECT_EQ(a.rounds, b.rounds);
-    EXPECT_EQ(a.cost, b.cost);
-    EXPECT_EQ(a.trials, b.trials);
-    EXPECT_EQ(a.lost, b.lost);
-  }
-
-  static double final_loss(const Config& c) {
-    const Prepared<float> p = prepare<float>(c, {.threads = 1});
-    return solve(p.algorithm, p.setup).last.loss_max;
-  }
 };
 
 TEST_F(Tune, FindsStepSizesThatDoWhatItSays) {
