@@ -41,9 +41,9 @@ list(FILTER cuda_sources EXCLUDE REGEX "/absent.cpp$")
 # Those that have no names in common.
 ticopd_cuda_together(cuda_sources codecs "/codecs/(identity|kept|rand_k|registry)[.]cu$")
 ticopd_cuda_together(cuda_sources networks "/cuda/(device|memory|metrics|mirror|network|queue)[.]cu$")
-ticopd_cuda_together(cuda_sources fused "/cuda/fused[^/]*[.]cu$")
-ticopd_cuda_together(cuda_sources general "/cuda/general(_batch|_data|_layout|_pass|_plan)?[.]cu$")
-ticopd_cuda_together(cuda_sources general_rows "/cuda/general_(layers|logits)[.]cu$")
+ticopd_cuda_together(cuda_sources fused "/cuda/fused/[^/]*[.]cu$")
+ticopd_cuda_together(cuda_sources general "/cuda/general/(batch|data|layout|objective|pass|plan)[.]cu$")
+ticopd_cuda_together(cuda_sources general_rows "/cuda/general/(layers|logits)[.]cu$")
 target_sources(ticopd_core PRIVATE ${cuda_sources})
 # As for the CPU: no contraction, so that formulas and codecs have the same bits on both. Gradients
 # may fuse: they are compared with a bound (docs/gpu.md).
@@ -51,7 +51,7 @@ target_compile_options(ticopd_core PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-ffp-contract=off,-Wno-parentheses>)
 set(exact_sources ${cuda_sources})
 list(FILTER exact_sources INCLUDE REGEX "[.]cu$")
-list(FILTER exact_sources EXCLUDE REGEX "/(fused|general)[^/]*$")
+list(FILTER exact_sources EXCLUDE REGEX "/(cuda|together)/(fused|general)[^/]*(/[^/]*)?$")
 set_source_files_properties(${exact_sources} PROPERTIES COMPILE_OPTIONS -fmad=false)
 set_target_properties(ticopd_core PROPERTIES CUDA_ARCHITECTURES "${TICOPD_CUDA_ARCHITECTURES}"
   CUDA_STANDARD 20 CUDA_RUNTIME_LIBRARY Static)

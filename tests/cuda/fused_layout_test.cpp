@@ -1,5 +1,3 @@
-#include "ticopd/cuda/fused_layout.hpp"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,6 +5,7 @@
 #include <set>
 
 #include "cuda/fused_problem.hpp"
+#include "ticopd/cuda/fused/layout.hpp"
 
 namespace ticopd::cuda::fused {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ticopd/cuda/blas.hpp"
-#include "ticopd/cuda/general_int8.hpp"
+#include "ticopd/cuda/general/int8.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd::cuda {

@@ -45,7 +45,7 @@ struct ProductShape {
 };
 
 // A product whose algorithm is chosen, once, when it is made. In integers sums are exact whatever
-// the order, so there the quickest of some, and of a kernel of our own (general_int8.hpp), is found
+// the order, so there the quickest of some, and of a kernel of our own (general/int8.hpp), is found
 // by trying (or ours is taken untried: TICOPD_CUDA_PRODUCTS=own); in floats the choice would change
 // bits from run to run, so there the library's own first choice is taken.
 class Product {

@@ -20,11 +20,11 @@ class FullGradient {
 };
 
 // One hidden layer of at most 100 sigmoids on u8 features, the shape of the paper: fused kernels of
-// int8 tensor-core products (fused.cu). Null where the problem or the device is of another kind.
+// int8 tensor-core products (fused/objective.cu). Null where the problem or the device is of another kind.
 std::unique_ptr<FullGradient> make_fused_gradient(const Problem& problem);
 std::size_t fused_gradient_bytes(const Problem& problem);  // on the device; 0: not of this kind
 
-// Everything for any problem (general.cu): gradients over all samples or over the round's
+// Everything for any problem (general/objective.cu): gradients over all samples or over the round's
 // mini-batch, values, and the test set.
 class GeneralObjective : public FullGradient {
  public:

@@ -28,7 +28,7 @@ __global__ void advance_round(std::uint32_t* round, std::uint32_t by) {
 }
 
 // One for each device and for all queues of the process, for good. There are kernels whose blocks
-// wait for each other (fused_products.cu): two of them must not share the device.
+// wait for each other (fused/products.cu): two of them must not share the device.
 cudaStream_t stream_of_all() {
   static std::mutex mutex;
   static std::map<int, cudaStream_t> streams;

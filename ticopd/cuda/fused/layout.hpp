@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ticopd/cuda/problem.hpp"
+
+// The host's side of the fused gradient (objective.cu): where every pixel lies on the device and which
+// block of threads works on what. Plain C++, made once.
+namespace ticopd::cuda::fused {
+
+// Both products, X.W1 and X^T.dH, multiply tiles of rows of u8 (samples forward, pixels backward)
+// by 304 columns of s8, 64 bytes of each at a time: a chunk.
+inline constexpr int chunk = 64;
+inline constexpr int columns = 304;       // 3 digits x 100 hidden units, and 4 of zeros
+inline constexpr int cluster_blocks = 2;  // blocks that share a forward tile, 64 samples each
+inline constexpr int tile_samples = cluster_blocks * chunk;
+inline constexpr int tile_ranks = 128;  // of a backward tile
+inline constexpr int forward_a = tile_samples * chunk;
+inline constexpr int backward_a = tile_ranks * chunk;
+inline constexpr int b_bytes = columns * chunk;
+
+inline constexpr int max_hidden = 100;
+inline constexpr int max_classes = 10;
+inline constexpr int max_chunks = 14;
+inline constexpr int max_ranks = max_chunks * chunk;
+inline constexpr int max_features = max_ranks - 1;  // one rank carries b1
+inline constexpr int max_rank_tiles = max_ranks / tile_ranks;
+inline constexpr int max_piece = 32;           // chunks: one for each lane of a warp
+inline constexpr std::uint8_t no_label = 255;  // of the rows that fill up a shard's last tile
+
+// In a shared-memory image rows of 64 bytes are swizzled by 64 bytes: 16-byte units of eight
+// neighbouring rows then lie in different banks. Tensor cores undo it as they read.
+constexpr std::size_t image_at(int row, int k) {
+  return static_cast<std::size_t>(row * chunk + (((k >> 4) ^ ((row >> 1) & 3)) << 4) + (k & 15));
+}
+
+// Sample k of a tile lies in this row of its forward image: a lane of an accumulator holds rows r
+// and r + 8, and so two neighbouring samples, whose digits of dH lie side by side in its image.
+constexpr int row_of_sample(int k) {
+  return (k & ~15) + ((k & 15) >> 1) + 8 * (k & 1);
+}
+
+// Samples of one agent by their first `chunks` chunks of pixels.
+struct ForwardTile {
+  std::int32_t agent, chunks;
+  std::int32_t image;  // its first chunk among those of the forward images
+  std::int32_t tile;   // among the tiles of all agents
+  std::int32_t flush;  // first of the partial sums of dW2 it completes, one of each block; -1: the
+                       // same warp groups have another tile of this agent
+};
+
+// 128 pixel ranks of one agent by some chunks of its samples.
+struct BackwardPiece {
+  std::int32_t agent, rank_tile;
+  std::int32_t first, count;  // chunks of samples, among those of all agents
+  std::int32_t image;         // the first chunk among those of the backward images
+  std::int32_t slot;          // its partial sum of dW1
+};
+
+struct Slots {
+  std::int32_t first, count;
+};
+
+// How much of everything there is; the rest of the device's memory follows from it.
+struct Counts {
+  std::size_t agents = 0;
+  std::size_t chunks = 0;  // of pixel ranks, of the agent that has most
+  std::size_t tiles = 0;
+  std::size_t forward_chunks = 0, backward_chunks = 0;
+  std::size_t w1_partials = 0, w2_partials = 0;
+};
+
+struct Layout {
+  Counts counts;
+  // Pixels by rank: rank 0 is a pixel that is always 255 and carries b1, the others are those set
+  // anywhere in the shard, the most frequent first. -1: none.
+  std::vector<std::int16_t> pixel_of;  // [agent][max_ranks]; b1 is pixel `features`
+  std::vector<std::int16_t> rank_of;   // [agent][features]
+  std::vector<std::uint8_t> forward_image, backward_image;
+  std::vector<std::uint8_t> labels;  // [tile][tile_samples]
+  std::vector<float> scale;          // [agent] weight / samples
+  // Cluster b does forward[forward_begin[b] ... forward_begin[b + 1]), its first warp groups every
+  // other tile and its second ones the rest; so does block b for backward, both groups together.
+  std::vector<ForwardTile> forward;
+  std::vector<BackwardPiece> backward;
+  std::vector<std::int32_t> forward_begin, backward_begin;
+  std::vector<Slots> w1_slots;  // [agent][max_rank_tiles]
+  std::vector<Slots> w2_slots;  // [agent]
+};
+
+// Whether the problem is of the kind that the fused kernels solve.
+bool fits(const Problem& problem);
+// For at most `blocks` blocks at a time, one on each multiprocessor.
+Layout make_layout(const Problem& problem, int blocks);
+// No less than what make_layout will find, without a look at the pixels.
+Counts counts_at_most(const Problem& problem, int blocks);
+
+// The two schedules (schedule.cpp): who does which of the tiles, of the rows of pieces.
+void schedule_forward(const std::vector<ForwardTile>& tiles, int clusters, Layout& layout);
+void schedule_backward(const std::vector<BackwardPiece>& rows, int blocks, Layout& layout);
+
+}  // namespace ticopd::cuda::fused
