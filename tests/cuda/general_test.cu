@@ -1,6 +1,7 @@
 // Gradients, values and accuracies of any problem, against the CPU's in double.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "cuda/device.hpp"
@@ -112,6 +113,19 @@ TEST(GeneralLarge, LongShardsAreSummedInPieces) {
   }
 }
 
+// More blocks than a grid has in its second dimension, and sums over more than 32 bits can divide.
+TEST(GeneralLarge, MillionsOfSamplesAreAllSummed) {
+  TICOPD_NEEDS_DEVICE();
+  Made made;
+  made.options.objective = "mlp";
+  made.options.hidden = {3};
+  made.features = 4;
+  made.classes = 2;
+  made.shards = {briefly() ? 50001u : 8400001u};
+  const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
+  expect_cpu(made, x, Device(made_problem(made)).evaluate(x, 1));
+}
+
 TEST(GeneralLarge, ManySmallAgentsAreOneBatch) {
   TICOPD_NEEDS_DEVICE();
   Made made;
@@ -138,6 +152,32 @@ TEST(GeneralLarge, TwoWideHiddenLayersKeepSixDigits) {
     const Device::Table x = rows_at(state, made, *f);
     expect_cpu(made, x, device.evaluate(x, x.size()));
   }
+}
+
+// The second shard ends in the middle of what the others fill: whole blocks of it are padding.
+// Where NaN was a moment ago, nobody may find it again.
+TEST(GeneralLarge, PaddingIsNeverLookedAt) {
+  TICOPD_NEEDS_DEVICE();
+  Made made;
+  made.options.objective = "mlp";
+  made.options.hidden = {130, 40, 90};
+  made.shards = {700, 300, 690};
+  for (const bool u8 : {true, false})
+    for (const char* activation : {"sigmoid", "relu"}) {
+      SCOPED_TRACE(std::string(activation) + (u8 ? " of pixels" : " of floats"));
+      made.u8 = u8;
+      made.options.activation = activation;
+      const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
+      Device device(made_problem(made));
+      Device::Table ill = x;
+      for (std::vector<float>& row : ill)
+        std::fill(row.begin(), row.end(), std::numeric_limits<float>::quiet_NaN());
+      const Device::Result lost = device.evaluate(ill, ill.size());
+      EXPECT_TRUE(std::isnan(lost.values[1]) && std::isnan(lost.gradients[1][0]));
+      expect_cpu(made, x, device.evaluate(x, x.size()));
+      expect_cpus_batch(made, device, x, 3, 400);
+      EXPECT_EQ(device.correct(x), right_on_cpu(made, x));
+    }
 }
 
 TEST(GeneralLarge, Tf32IsNearAndNotTheSame) {

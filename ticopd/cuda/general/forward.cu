@@ -141,10 +141,10 @@ __global__ void __launch_bounds__(threads) make_first_outputs(OutputArgs args) {
     to[1] = make_double2(z[2], z[3]);
     return;
   }
-  const auto phi = static_cast<Activation>(args.phi);
-  *reinterpret_cast<float4*>(args.hidden + at) = make_float4(
-      activated(phi, static_cast<float>(z[0])), activated(phi, static_cast<float>(z[1])),
-      activated(phi, static_cast<float>(z[2])), activated(phi, static_cast<float>(z[3])));
+  for_phi(static_cast<Activation>(args.phi), [&](auto phi) {
+    const auto h = [&](int i) { return activated<phi()>(static_cast<float>(z[i])); };
+    *reinterpret_cast<float4*>(args.hidden + at) = make_float4(h(0), h(1), h(2), h(3));
+  });
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // The layers between hidden units, forwards and backwards (split.cuh).
+#include "ticopd/cuda/fused/ptx.cuh"
+#include "ticopd/cuda/general/copies.cuh"
 #include "ticopd/cuda/general/layers.cuh"
 #include "ticopd/cuda/general/phi.cuh"
 #include "ticopd/cuda/general/split.cuh"
@@ -8,105 +10,173 @@ namespace {
 
 enum class Way { forward, back };
 
-// out = phi(W in + b), or phi'(out) W^T in, for 16 kTiles rows and 64 samples. W is rows x inner
-// forwards, inner x rows backwards.
-template <int kTiles, Way kWay>
-__global__ void __launch_bounds__(threads, 3) multiply_layer(LayerArgs args) {
-  constexpr int tile_rows = 16 * kTiles;
-  __shared__ SplitRows<kTiles> a[2];
-  __shared__ __align__(16) float b[2][depth][split_lane_pitch];
-  wait_for_kernel_before();
-  const std::uint32_t slot = blockIdx.z, row0 = blockIdx.y * tile_rows;
-  const std::uint32_t s0 = blockIdx.x * lanes;
-  const float* row_of_x = args.x.row(args.owners(slot));
-  const float* w = row_of_x + args.weights;
+// How many tiles of W there are, of a block of rows, and along what is summed over.
+struct SplitPlan {
+  std::uint32_t all, tiles, steps, unused;
+};
 
-  // A thread fetches two times four samples, and of a column of W every eighth row.
-  const int group = threadIdx.x % 16 * 4, first_k = threadIdx.x / 16;
-  const bool inside = s0 + group < args.samples;
-  const float* from = args.in + (inside ? sample_at(args, slot, s0 + group, args.inner) : 0);
-  const int w_k = kWay == Way::back ? threadIdx.x / 8 : threadIdx.x % 16;
-  const int w_row = kWay == Way::back ? threadIdx.x % 8 : threadIdx.x / 16;
-  float4 next_b[2];
-  float next_a[2 * kTiles];
-  const auto fetch = [&](std::uint32_t k0) {
-    fetch_samples(next_b, args, from, inside, k0 + first_k);
-    const std::size_t at = k0 + w_k;
-#pragma unroll
-    for (int j = 0; j < 2 * kTiles; ++j) {
-      const std::size_t row = row0 + w_row + 8 * j;
-      const bool in_w = row < args.rows && at < args.inner;
-      next_a[j] = !in_w               ? 0.0f
-                  : kWay == Way::back ? w[at * args.rows + row]
-                                      : w[row * args.inner + at];
-    }
+// A thread makes one lane's fragments of half a tile: of four tiles a block, which lie as blocks of
+// rows x steps of `depth` x tiles. W is rows x inner forwards, inner x rows backwards.
+template <Way kWay>
+__global__ void __launch_bounds__(split_threads) split_layer(LayerArgs args, SplitPlan plan) {
+  wait_for_kernel_before();
+  let_next_kernel_begin();
+  const std::uint32_t at = blockIdx.x * 4 + threadIdx.x / 64, slot = blockIdx.y;
+  if (at >= plan.all) return;
+  const int half = threadIdx.x / 32 % 2, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const std::uint32_t of_block = plan.steps * plan.tiles;
+  const std::uint32_t row =
+      (at / of_block * plan.tiles + at % plan.tiles) * static_cast<std::uint32_t>(tile) + g;
+  const std::uint32_t k = at % of_block / plan.tiles * depth + 8 * half + 2 * t;
+  const float* w = args.x.row(args.owners(slot)) + args.weights;
+  const auto part = [&](std::uint32_t down, std::uint32_t on) {
+    const std::size_t r = row + down, inner = k + on;
+    return split(r >= args.rows || inner >= args.inner ? 0.0f
+                 : kWay == Way::back                   ? w[inner * args.rows + r]
+                                                       : w[r * args.inner + inner]);
   };
-  const auto keep = [&](int stage) {
-    keep_samples(b[stage], next_b, first_k, group);
+  const Parts of[4] = {part(0, 0), part(8, 0), part(0, 1), part(8, 1)};
+  uint4* to = args.fragments +
+              (static_cast<std::size_t>(slot) * plan.all + at) * fragments_of_tile + 64 * half +
+              threadIdx.x % 32;
+  to[0] = make_uint4(of[0].high, of[1].high, of[2].high, of[3].high);
+  to[32] = make_uint4(of[0].low, of[1].low, of[2].low, of[3].low);
+}
+
+// Where all samples of a block are padding: what is multiplied by zeros should be a number.
+__device__ void store_zeros(const LayerArgs& args, std::uint32_t slot, std::uint32_t row0,
+                            std::uint32_t rows, std::uint32_t s0) {
+  const std::uint32_t s = s0 + threadIdx.x % 32 * 4;
+  if (s >= args.samples) return;
+  float* out = args.out + sample_at(args, slot, s, args.rows);
+  for (std::uint32_t r = row0 + threadIdx.x / 32; r < min(row0 + rows, args.rows); r += split_warps)
+    *reinterpret_cast<float4*>(out + static_cast<std::size_t>(r) * args.chunk) =
+        make_float4(0, 0, 0, 0);
+}
+
+// The sums become outputs, or deltas. What is read besides is read all at once: one after the other
+// each would be waited for.
+template <int kTiles, Way kWay, Activation kPhi>
+__device__ void finish_layer(const LayerArgs& args, const SplitSums<kTiles>& sums,
+                             std::uint32_t slot, std::uint32_t row0, std::uint32_t s0) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const auto row = [&](int i, int half) { return row0 + 16 * i + 8 * half + g; };
+  const auto known_row = [&](int i, int half) { return min(row(i, half), args.rows - 1); };
+  float bias[kTiles][2];
+  if constexpr (kWay == Way::forward) {
+    const float* biases = args.x.row(args.owners(slot)) + args.biases;
 #pragma unroll
-    for (int j = 0; j < 2 * kTiles; ++j) a[stage].put(w_row + 8 * j, w_k, next_a[j]);
+    for (int i = 0; i < kTiles; ++i)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) bias[i][half] = biases[known_row(i, half)];
+  }
+#pragma unroll
+  for (int n = 0; n < 2; ++n) {
+    const std::uint32_t s = s0 + threadIdx.x / 32 * 16 + 8 * n + 2 * t;
+    if (s >= args.samples) return;
+    float* out = args.out + sample_at(args, slot, s, args.rows);
+    const auto place = [&](std::uint32_t r) {
+      return reinterpret_cast<float2*>(out + static_cast<std::size_t>(r) * args.chunk);
+    };
+    float2 h[kTiles][2];
+    if constexpr (kWay == Way::back)
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) h[i][half] = *place(known_row(i, half));
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const float first = sums.of[i][n][2 * half], second = sums.of[i][n][2 * half + 1];
+        float2 result;
+        if constexpr (kWay == Way::back)
+          result = make_float2(times_derivative<kPhi>(h[i][half].x, first),
+                               times_derivative<kPhi>(h[i][half].y, second));
+        else
+          result = make_float2(activated<kPhi>(first + bias[i][half]),
+                               activated<kPhi>(second + bias[i][half]));
+        if (row(i, half) < args.rows) *place(row(i, half)) = result;
+      }
+  }
+}
+
+// out = phi(W in + b), or phi'(out) W^T in, for 16 kTiles rows and 128 samples.
+template <int kTiles, Way kWay>
+__global__ void __launch_bounds__(split_threads, 2) multiply_layer(LayerArgs args) {
+  constexpr int fragments = kTiles * static_cast<int>(fragments_of_tile);
+  constexpr int pitch = split_lanes + 4;  // such that a warp reads b from 32 different banks
+  __shared__ uint4 a[2][fragments];
+  __shared__ __align__(16) float b[2][depth][pitch];
+  wait_for_kernel_before();
+  const std::uint32_t slot = blockIdx.z, row0 = blockIdx.y * 16 * kTiles;
+  const std::uint32_t s0 = blockIdx.x * split_lanes;
+  if (s0 >= args.counts(slot)) return store_zeros(args, slot, row0, 16 * kTiles, s0);
+
+  // A thread copies every 256th fragment, and two times four samples. Pointers move with the steps:
+  // a step should cost few instructions beside its products.
+  const std::uint32_t steps = (args.inner + depth - 1) / depth;
+  const int group = threadIdx.x % 32 * 4, first_k = threadIdx.x / 32;
+  const bool inside = s0 + group < args.samples;
+  const std::uint32_t known = inside ? args.inner : 0;
+  const std::size_t eight = static_cast<std::size_t>(8) * args.chunk;
+  const uint4* w = args.fragments +
+                   (static_cast<std::size_t>(slot) * gridDim.y + blockIdx.y) * steps * fragments +
+                   threadIdx.x;
+  const float* from = args.in + (inside ? sample_at(args, slot, s0 + group, args.inner) : 0) +
+                      static_cast<std::size_t>(first_k) * args.chunk;
+  std::uint32_t k = first_k;
+  const std::uint32_t to_a = fused::shared_address(&a[0][threadIdx.x]);
+  const std::uint32_t to_b = fused::shared_address(&b[0][first_k][group]);
+  const auto copy = [&](int stage) {
+    const std::uint32_t here = to_a + stage * static_cast<int>(sizeof a[0]);
+#pragma unroll
+    for (int j = 0; j * static_cast<int>(split_threads) < fragments; ++j)
+      if ((j + 1) * static_cast<int>(split_threads) <= fragments ||
+          threadIdx.x < fragments % split_threads)
+        copy16(here + j * split_threads * 16, w + j * split_threads);
+    const std::uint32_t there = to_b + stage * static_cast<int>(sizeof b[0]);
+    copy16_or_zeros(there, from, k < known);
+    copy16_or_zeros(there + 8 * pitch * 4, from + eight, k + 8 < known);
+    commit_copies();
+    w += fragments;
+    from += 2 * eight;
+    k += depth;
   };
 
   SplitSums<kTiles> sums;
   sums.clear();
-  fetch(0);
+  copy(0);
   int stage = 0;
-  for (std::uint32_t k0 = 0; k0 < args.inner; k0 += depth, stage ^= 1) {
-    keep(stage);
+  for (std::uint32_t step = 0; step < steps; ++step, stage ^= 1) {
+    wait_for_copies<0>();
     __syncthreads();  // and nobody reads the other stage any more
-    if (k0 + depth < args.inner) fetch(k0 + depth);
-    sums.add(a[stage], [&](int k, int lane) {
-      return make_float2(b[stage][k][lane], b[stage][k + 1][lane]);
-    });
+    if (step + 1 < steps) copy(stage ^ 1);
+    sums.add(
+        [&](int i, int half) {
+          const uint4* of = &a[stage][(2 * i + half) * 64 + threadIdx.x % 32];
+          return Left{of[0], of[32]};
+        },
+        [&](int k, int lane) { return make_float2(b[stage][k][lane], b[stage][k + 1][lane]); });
   }
 
-  const auto phi = static_cast<Activation>(args.phi);
-  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-#pragma unroll
-  for (int n = 0; n < 2; ++n) {
-    const std::uint32_t s = s0 + threadIdx.x / 32 * 16 + 8 * n + 2 * t;
-    if (s >= args.samples) continue;
-    float* out = args.out + sample_at(args, slot, s, args.rows);
-    const auto place = [&](int i, int half) {
-      return reinterpret_cast<float2*>(
-          out + static_cast<std::size_t>(row0 + 16 * i + 8 * half + g) * args.chunk);
-    };
-    const auto is_row = [&](int i, int half) { return row0 + 16 * i + 8 * half + g < args.rows; };
-    if constexpr (kWay == Way::back) {
-      float2 h[kTiles][2];  // all at once: one after the other each would be waited for
-#pragma unroll
-      for (int i = 0; i < kTiles; ++i)
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-          h[i][half] = is_row(i, half) ? *place(i, half) : make_float2(0, 0);
-#pragma unroll
-      for (int i = 0; i < kTiles; ++i)
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const float* sum = &sums.of[i][n][2 * half];
-          if (is_row(i, half))
-            *place(i, half) = make_float2(times_derivative(phi, h[i][half].x, sum[0]),
-                                          times_derivative(phi, h[i][half].y, sum[1]));
-        }
-    } else {
-#pragma unroll
-      for (int i = 0; i < kTiles; ++i)
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          if (!is_row(i, half)) continue;
-          const float bias = row_of_x[args.biases + row0 + 16 * i + 8 * half + g];
-          const float* sum = &sums.of[i][n][2 * half];
-          *place(i, half) =
-              make_float2(activated(phi, sum[0] + bias), activated(phi, sum[1] + bias));
-        }
-    }
-  }
+  for_phi(static_cast<Activation>(args.phi),
+          [&](auto phi) { finish_layer<kTiles, kWay, phi()>(args, sums, slot, row0, s0); });
 }
 
 template <Way kWay>
-void launch(Queue& queue, const Pass& pass, const LayerArgs& args) {
-  launch_layer(queue, pass, args, multiply_layer<1, kWay>, multiply_layer<2, kWay>,
-               multiply_layer<4, kWay>, multiply_layer<7, kWay>);
+void launch(Queue& queue, const Pass& pass, Workspace& space, LayerArgs args) {
+  const std::uint32_t slots = u32(pass.layout.slots);
+  args.fragments = space.fragments.data();
+  const SplitPlan plan{u32(fragments_of(args.rows, args.inner) / fragments_of_tile),
+                       u32(tiles_for(args.rows)), u32(count_of(args.inner, tile)), 0};
+  queue.launch(split_layer<kWay>,
+               Grid{dim3(blocks_of(plan.all, 4), slots), dim3(split_threads), 0, true}, args, plan);
+  queue.launch(for_tiles(args.rows, multiply_layer<1, kWay>, multiply_layer<2, kWay>,
+                         multiply_layer<4, kWay>, multiply_layer<7, kWay>),
+               Grid{dim3(blocks_of(args.samples, block_lanes), u32(row_blocks(args.rows)), slots),
+                    dim3(split_threads), 0, true},
+               args);
 }
 
 }  // namespace
@@ -118,7 +188,7 @@ void record_layer(Queue& queue, const Pass& pass, Workspace& space, std::size_t 
   args.out = pass.hidden(space, layer);
   args.rows = u32(pass.model.widths[layer]);
   args.inner = u32(pass.model.widths[layer - 1]);
-  launch<Way::forward>(queue, pass, args);
+  launch<Way::forward>(queue, pass, space, args);
 }
 
 void record_layer_back(Queue& queue, const Pass& pass, Workspace& space, std::size_t layer) {
@@ -127,7 +197,7 @@ void record_layer_back(Queue& queue, const Pass& pass, Workspace& space, std::si
   args.out = pass.hidden(space, layer - 1);
   args.rows = u32(pass.model.widths[layer - 1]);
   args.inner = u32(pass.model.widths[layer]);
-  launch<Way::back>(queue, pass, args);
+  launch<Way::back>(queue, pass, space, args);
 }
 
 }  // namespace ticopd::cuda::general

@@ -124,6 +124,7 @@ void Room::cover(const Room& other) {
   most(deltas, other.deltas);
   most(delta_digits, other.delta_digits);
   most(delta_sums, other.delta_sums);
+  most(fragments, other.fragments);
   most(partial, other.partial);
   most(losses, other.losses);
 }
@@ -131,7 +132,8 @@ void Room::cover(const Room& other) {
 std::size_t Room::bytes() const {
   return weights + unit_scales * (2 * sizeof(double) + 4 * sizeof(std::int32_t)) + sums * 4 +
          hidden * sizeof(float) + logits * sizeof(double) + deltas * sizeof(float) + delta_digits +
-         delta_sums * 4 * sizeof(std::int32_t) + partial * sizeof(float) + losses * sizeof(double);
+         delta_sums * 4 * sizeof(std::int32_t) + fragments * 16 + partial * sizeof(float) +
+         losses * sizeof(double);
 }
 
 Room room_for(const Model& model, const Layout& layout, bool gradients) {
@@ -139,9 +141,16 @@ Room room_for(const Model& model, const Layout& layout, bool gradients) {
   const std::size_t rows = layout.slots * model.units(), lanes = layout.slots * layout.samples;
   room.weights = rows * layout.features * (model.digits ? 3 : sizeof(float));
   room.unit_scales = rows;
-  room.sums = rows * layout.samples * (model.digits ? 3 : 1);
+  if (!model.joins_first_layer()) room.sums = rows * layout.samples * (model.digits ? 3 : 1);
   for (std::size_t l = 1; l <= model.hidden(); ++l) room.hidden += lanes * model.widths[l];
   room.logits = lanes * model.outputs();
+  for (std::size_t l = 2; l <= model.hidden() + (gradients ? 1 : 0); ++l) {
+    const std::size_t rows_of_w = model.widths[l], inner = model.widths[l - 1];
+    if (l <= model.hidden())
+      room.fragments = std::max(room.fragments, layout.slots * fragments_of(rows_of_w, inner));
+    if (gradients)
+      room.fragments = std::max(room.fragments, layout.slots * fragments_of(inner, rows_of_w));
+  }
   if (!gradients) return room;
   room.deltas = lanes * model.outputs();
   room.losses = layout.slots * ((layout.samples + loss_block - 1) / loss_block);
@@ -153,8 +162,8 @@ Room room_for(const Model& model, const Layout& layout, bool gradients) {
   }
   for (std::size_t l = 2; l <= model.hidden() + 1; ++l)
     room.partial =
-        std::max(room.partial, layout.slots * layout.chunks *
-                                   parts_of_chunk(layout, model.widths[l], model.widths[l - 1]) *
+        std::max(room.partial, layout.slots *
+                                   parts_of_samples(layout, model.widths[l], model.widths[l - 1]) *
                                    model.widths[l] * (model.widths[l - 1] + 1));
   return room;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,6 +25,8 @@ struct Model {
   std::size_t units() const { return widths[1]; }  // outputs of the product with the features
   std::size_t outputs() const { return widths.back(); }
   std::size_t hidden() const { return widths.size() - 2; }
+  // The first layer's product and what becomes of it are one kernel: its sums are never stored.
+  bool joins_first_layer() const { return digits && hidden() > 0; }
   // Where W_l and b_l begin in x, l = 1 ... hidden + 1.
   std::size_t weights_at(std::size_t layer) const;
   std::size_t biases_at(std::size_t layer) const;
@@ -46,11 +49,38 @@ struct Layout {
 Layout make_layout(const Model& model, std::size_t slots, std::size_t samples,
                    std::size_t features);
 
-// Parts of a chunk over which gradients of a later layer are summed: so many that there are blocks
-// for every multiprocessor, of large layers fewer, since each part's sums are written.
-inline std::size_t parts_of_chunk(const Layout& layout, std::size_t rows, std::size_t inputs) {
-  const std::size_t most = rows * inputs < 8192 ? 256 : 512;
-  return (layout.chunk + most - 1) / most;
+// How products between layers are cut. A block takes 16 lanes (samples, or inputs of a gradient)
+// for each of its eight warps, and tiles of 16 rows: as many as registers hold, unless that would
+// pad more. What is summed over comes 16 at a time.
+inline constexpr std::size_t tile = 16, block_lanes = 128;
+inline constexpr std::size_t blocks_at_once = 264;  // two on each of 132 multiprocessors
+
+constexpr std::size_t count_of(std::size_t values, std::size_t each) {
+  return (values + each - 1) / each;
+}
+constexpr std::size_t tiles_for(std::size_t rows) {
+  for (const std::size_t tiles : {1, 2, 4})
+    if (rows <= tile * tiles) return tiles;
+  return count_of(rows, tile * 4) * 4 < count_of(rows, tile * 7) * 7 ? 4 : 7;
+}
+constexpr std::size_t row_blocks(std::size_t rows) {
+  return count_of(rows, tile * tiles_for(rows));
+}
+
+// W of such a product, split for its tensor cores: 16-byte fragments, one for each lane of a warp,
+// of both halves of a tile and both parts of its numbers (split.cuh).
+inline constexpr std::size_t fragments_of_tile = 2 * 2 * 32;
+constexpr std::size_t fragments_of(std::size_t rows, std::size_t inner) {
+  return row_blocks(rows) * tiles_for(rows) * count_of(inner, tile) * fragments_of_tile;
+}
+
+// Parts of a slot's samples over which gradients of a later layer are summed: so many that there
+// are blocks for every multiprocessor, and none that would come after all others are done; of some
+// hundred samples each, since every part's sums are written, and floats.
+constexpr std::size_t parts_of_samples(const Layout& layout, std::size_t rows, std::size_t inputs) {
+  const std::size_t most = count_of(layout.samples, 256), least = count_of(layout.samples, 1024);
+  const std::size_t blocks = layout.slots * row_blocks(rows) * count_of(inputs + 1, block_lanes);
+  return std::clamp(blocks_at_once / blocks, least, most);
 }
 
 // Agents that are padded to one size: all of them, or as many groups as it takes to keep padding
@@ -80,7 +110,8 @@ struct Room {
   std::size_t deltas = 0;        // float, of the logits
   std::size_t delta_digits = 0;  // bytes
   std::size_t delta_sums = 0;    // int4
-  std::size_t partial = 0;       // float: gradients of later layers, by part of a chunk
+  std::size_t fragments = 0;     // of 16 bytes: W of a later layer, split
+  std::size_t partial = 0;       // float: gradients of later layers, by part of the samples
   std::size_t losses = 0;        // double, by block of samples
 
   void cover(const Room& other);

@@ -7,6 +7,27 @@
 namespace ticopd::cuda::general {
 namespace {
 
+// What goes into a layer, `depth` units of a block's samples at a time, fetched while those before
+// are multiplied: two times four samples a thread, of units first_k and first_k + 8.
+__device__ inline void fetch_samples(float4 (&next)[2], const LayerArgs& args, const float* from,
+                                     bool inside, std::uint32_t first_k) {
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    const std::uint32_t k = first_k + 8 * j;
+    next[j] =
+        inside && k < args.inner
+            ? *reinterpret_cast<const float4*>(from + static_cast<std::size_t>(k) * args.chunk)
+            : make_float4(0, 0, 0, 0);
+  }
+}
+
+template <int kPitch>
+__device__ void keep_samples(float (&to)[depth][kPitch], const float4 (&next)[2], int first_k,
+                             int group) {
+#pragma unroll
+  for (int j = 0; j < 2; ++j) *reinterpret_cast<float4*>(&to[first_k + 8 * j][group]) = next[j];
+}
+
 // For 16 kTiles rows and 64 samples.
 template <int kTiles>
 __global__ void __launch_bounds__(threads) multiply_logits(LayerArgs args) {
@@ -16,6 +37,7 @@ __global__ void __launch_bounds__(threads) multiply_logits(LayerArgs args) {
   __shared__ __align__(16) float b[2][depth][lane_pitch];
   const std::uint32_t slot = blockIdx.z, row0 = blockIdx.y * tile_rows;
   const std::uint32_t s0 = blockIdx.x * lanes;
+  if (s0 >= args.counts(slot)) return;  // nobody looks at the logits of padding
   const float* row_of_x = args.x.row(args.owners(slot));
   const float* w = row_of_x + args.weights;
 
@@ -69,8 +91,12 @@ void record_logits(Queue& queue, const Pass& pass, Workspace& space, std::size_t
   args.rows = u32(pass.model.widths[layer]);
   args.inner = u32(pass.model.widths[layer - 1]);
   args.logits = space.logits.data();
-  launch_layer(queue, pass, args, multiply_logits<1>, multiply_logits<2>, multiply_logits<4>,
-               multiply_logits<7>);
+  queue.launch(
+      for_tiles(args.rows, multiply_logits<1>, multiply_logits<2>, multiply_logits<4>,
+                multiply_logits<7>),
+      Grid{dim3(blocks_of(args.samples, lanes), u32(row_blocks(args.rows)), u32(pass.layout.slots)),
+           dim3(threads), 0, true},
+      args);
 }
 
 }  // namespace ticopd::cuda::general

@@ -13,7 +13,7 @@ struct LossArgs {
   double* losses;
   const double* labels;
   const double* scales;
-  const std::uint32_t* counts;
+  Counts counts;
   std::uint32_t samples, chunk, chunks, outputs;
   std::uint32_t kind, unused;
 };
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(threads) take_losses(LossArgs args) {
     const Lane lane{args.logits + at, args.deltas + at, args.chunk};
     const double label = args.labels[static_cast<std::size_t>(slot) * args.samples + s];
     const auto kind = static_cast<Problem::Loss>(args.kind);
-    if (s >= args.counts[slot])
+    if (s >= args.counts(slot))
       for (std::uint32_t c = 0; c < args.outputs; ++c) lane.delta[c * lane.stride] = 0.0f;
     else if (kind == Problem::Loss::cross_entropy)
       loss =
@@ -197,7 +197,7 @@ void record_correct(Queue& queue, const Pass& pass, const Workspace& space, Prob
                          u32(pass.layout.chunks),
                          u32(pass.model.outputs()),
                          static_cast<std::uint32_t>(loss),
-                         pass.count};
+                         u32(pass.counts.all)};
   queue.launch(count_correct,
                Grid{dim3(blocks_of(pass.layout.samples, threads), u32(wanted)), dim3(threads)},
                args);

@@ -42,11 +42,13 @@ class General final : public GeneralObjective {
   void correct(Queue& queue, Rows x, std::size_t rows, std::uint32_t* right) override;
 
  private:
+  // Null where the first layer needs none.
   std::unique_ptr<Product> forward_product(const Layout& layout, const void* samples, bool shared);
   std::unique_ptr<Product> back_product(const DeviceSamples& samples);
   Buffer<double> scales_of(const Group& group, std::size_t most) const;
   std::vector<Stage> make_batches(std::size_t batch);
   void sweep(Queue& queue, const Group& group, const Stage& stage, Rows x, double* values, Rows g);
+  void record_forward(Queue& queue, const Pass& pass, const Product* product);
   void record_back(Queue& queue, const Pass& pass, const Stage& stage);
   void test_models(Queue& queue, Rows x, std::size_t first, std::size_t rows, std::uint32_t* right);
 
@@ -106,6 +108,7 @@ General::General(const Problem& problem, bool tf32)
 // their units are so many columns of one product.
 std::unique_ptr<Product> General::forward_product(const Layout& layout, const void* samples,
                                                   bool shared) {
+  if (plan_.model.joins_first_layer()) return nullptr;
   const std::size_t columns = plan_.model.units() * (plan_.model.digits ? 3 : 1);
   ProductShape shape;
   shape.kind = kind_;
@@ -171,19 +174,31 @@ void General::sweep(Queue& queue, const Group& group, const Stage& stage, Rows x
                   0,
                   layout.features,
                   {group.agent_list.data(), 0, 0},
-                  stage.samples.counts.data(),
-                  0,
+                  {stage.samples.counts.data(), 0},
                   stage.scales.data(),
                   x,
                   g,
                   l2_};
   record_first_weights(queue, pass, space_);
-  stage.forward->record(queue, stage.samples.rows(), space_.weights.data(), space_.sums.data());
-  record_first_outputs(queue, pass, space_);
-  for (std::size_t l = 2; l <= plan_.model.hidden() + 1; ++l) record_layer(queue, pass, space_, l);
+  record_forward(queue, pass, stage.forward.get());
   record_losses(queue, pass, space_, loss_);
   if (values != nullptr) record_values(queue, pass, space_, plan_.model.dimension(), values);
   if (g) record_back(queue, pass, stage);
+}
+
+// W1 is prepared already. From features to logits.
+void General::record_forward(Queue& queue, const Pass& pass, const Product* product) {
+  if (product == nullptr) {
+    record_first_layer(queue, pass, space_);
+  } else {
+    const std::size_t skipped = pass.first_sample * pass.layout.features;
+    const void* samples = plan_.model.digits
+                              ? static_cast<const void*>(pass.samples.pixels.data() + skipped)
+                              : pass.samples.values.data() + skipped;
+    product->record(queue, samples, space_.weights.data(), space_.sums.data());
+    record_first_outputs(queue, pass, space_);
+  }
+  for (std::size_t l = 2; l <= plan_.model.hidden() + 1; ++l) record_layer(queue, pass, space_, l);
 }
 
 void General::record_back(Queue& queue, const Pass& pass, const Stage& stage) {
@@ -250,7 +265,7 @@ void General::test_models(Queue& queue, Rows x, std::size_t first, std::size_t r
                           std::uint32_t* right) {
   Layout layout = plan_.test.layout;
   if (rows - first == 1) layout.slots = 1;
-  const Product& forward = layout.slots == 1 ? *test_one_ : *test_many_;
+  const Product* forward = (layout.slots == 1 ? test_one_ : test_many_).get();
   for (std::size_t tile = 0; tile < plan_.test.tiles; ++tile) {
     const std::size_t at = tile * layout.samples;
     const Pass pass{plan_.model,
@@ -260,21 +275,13 @@ void General::test_models(Queue& queue, Rows x, std::size_t first, std::size_t r
                     at,
                     0,
                     {nullptr, u32(first), u32(rows - 1)},
-                    nullptr,
-                    u32(std::min(layout.samples, test_count_ - at)),
+                    {nullptr, std::min(layout.samples, test_count_ - at)},
                     nullptr,
                     x,
                     Rows{},
                     l2_};
     if (tile == 0) record_first_weights(queue, pass, space_);
-    const std::size_t skipped = at * layout.features;
-    const void* samples = plan_.model.digits
-                              ? static_cast<const void*>(test_.pixels.data() + skipped)
-                              : test_.values.data() + skipped;
-    forward.record(queue, samples, space_.weights.data(), space_.sums.data());
-    record_first_outputs(queue, pass, space_);
-    for (std::size_t l = 2; l <= plan_.model.hidden() + 1; ++l)
-      record_layer(queue, pass, space_, l);
+    record_forward(queue, pass, forward);
     record_correct(queue, pass, space_, loss_, std::min(layout.slots, rows - first), right);
   }
 }

@@ -13,6 +13,7 @@ Workspace::Workspace(const Room& room)
       delta_digits(room.delta_digits),
       delta_steps(room.unit_scales),
       delta_sums(room.delta_sums),
+      fragments(room.fragments),
       partial(room.partial),
       losses(room.losses) {}
 

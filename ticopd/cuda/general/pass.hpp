@@ -27,6 +27,16 @@ struct Owners {
   }
 };
 
+// Samples of a slot that are not padding.
+struct Counts {
+  const std::uint32_t* by_slot;  // null: the same of every slot
+  std::uint64_t all;
+
+  __host__ __device__ std::uint32_t operator()(std::uint32_t slot) const {
+    return by_slot != nullptr ? by_slot[slot] : static_cast<std::uint32_t>(all);
+  }
+};
+
 // What everything passes through (see Room).
 struct Workspace {
   Workspace() = default;
@@ -44,7 +54,8 @@ struct Workspace {
   Buffer<std::int8_t> delta_digits;  // slots x 4 x units x samples, high digit first
   Buffer<double> delta_steps;        // slots x units
   Buffer<int4> delta_sums;           // slots x pieces x units: sums of the four digits
-  Buffer<float> partial;             // slots x chunks x parts x rows x (inputs + 1)
+  Buffer<uint4> fragments;           // W of a later layer: slots x fragments_of it
+  Buffer<float> partial;             // slots x parts x rows x (inputs + 1)
   Buffer<double> losses;             // slots x blocks
 };
 
@@ -65,8 +76,7 @@ struct Pass {
   std::size_t first_sample;   // the test set goes by tiles
   std::size_t column_stride;  // 0: all slots have the same samples
   Owners owners;
-  const std::uint32_t* counts;  // by slot; null: `count` of every slot
-  std::uint32_t count;
+  Counts counts;
   const double* scales;  // by slot: weight / samples summed
   Rows x, g;
   double l2;
@@ -78,7 +88,9 @@ struct Pass {
 
 // W1 as the first product wants it: digits, or floats with padding.
 void record_first_weights(Queue& queue, const Pass& pass, Workspace& space);
-// The first product's sums become h_1, or the logits where there is no hidden layer.
+// h_1 of u8 features, by a product of our own.
+void record_first_layer(Queue& queue, const Pass& pass, Workspace& space);
+// Without hidden layers, or of floats: the first product's sums become the logits, or h_1.
 void record_first_outputs(Queue& queue, const Pass& pass, Workspace& space);
 // dz_1 becomes digits (u8 features only), and its sums the gradient of b_1.
 void record_first_deltas(Queue& queue, const Pass& pass, Workspace& space);

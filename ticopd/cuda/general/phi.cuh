@@ -2,33 +2,53 @@
 
 #include <math_constants.h>
 
+#include <type_traits>
+
 #include "ticopd/kernels/activation.hpp"
 
 namespace ticopd::cuda::general {
 
-// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1; what 1 + e loses is put back, as on the CPU
-// (kernels/activation.cpp).
+// Calls act with the activation as a constant: asked for every unit it would cost more than it
+// does.
+template <class Act>
+__host__ __device__ void for_phi(Activation phi, const Act& act) {
+  if (phi == Activation::sigmoid)
+    act(std::integral_constant<Activation, Activation::sigmoid>());
+  else if (phi == Activation::tanh)
+    act(std::integral_constant<Activation, Activation::tanh>());
+  else
+    act(std::integral_constant<Activation, Activation::relu>());
+}
+
+#ifdef __CUDACC__
+// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1. What 1 + e loses is put back, as on the CPU
+// (kernels/activation.cpp), and what the quotient does, in one correction.
 __device__ inline float sigmoid(float x) {
   const float e = expf(-fabsf(x));
   const float sum = 1.0f + e;
   const float lost = e - (sum - 1.0f);
-  float quotient = __frcp_rn(sum);
-  quotient -= quotient * quotient * lost;
+  float quotient;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(sum));
+  const float missing = fmaf(-lost, quotient, fmaf(-sum, quotient, 1.0f));
+  quotient = fmaf(quotient, missing, quotient);
   return x < 0.0f ? e * quotient : quotient;
 }
 
 // NaN stays NaN, also in relu: a run that has left the numbers is to be seen.
-__device__ inline float activated(Activation phi, float x) {
-  if (phi == Activation::sigmoid) return sigmoid(x);
-  if (phi == Activation::tanh) return tanhf(x);
+template <Activation kPhi>
+__device__ float activated(float x) {
+  if constexpr (kPhi == Activation::sigmoid) return sigmoid(x);
+  if constexpr (kPhi == Activation::tanh) return tanhf(x);
   return x < 0.0f ? 0.0f : x;
 }
 
 // delta phi'(z), by h = phi(z)
-__device__ inline float times_derivative(Activation phi, float h, double delta) {
-  if (phi == Activation::sigmoid) return static_cast<float>(delta * (h * (1.0f - h)));
-  if (phi == Activation::tanh) return static_cast<float>(delta * ((1.0f - h) * (1.0f + h)));
-  return h > 0.0f ? static_cast<float>(delta) : 0.0f * h;
+template <Activation kPhi>
+__device__ float times_derivative(float h, float delta) {
+  if constexpr (kPhi == Activation::sigmoid) return delta * (h * (1.0f - h));
+  if constexpr (kPhi == Activation::tanh) return delta * ((1.0f - h) * (1.0f + h));
+  return h > 0.0f ? delta : 0.0f * h;
 }
+#endif
 
 }  // namespace ticopd::cuda::general

@@ -10,9 +10,10 @@
 // sum, so that long chains drift: sums over `depth` begin anew, and are added in rounded floats.
 namespace ticopd::cuda::general {
 
-// Such that a warp reads b(k, lane) from 32 different banks.
-constexpr int split_lane_pitch = lanes + 4;   // of rows of lanes
-constexpr int split_depth_pitch = depth + 8;  // of lanes of k
+constexpr int split_warps = 8;
+constexpr unsigned split_threads = 32 * split_warps;
+constexpr int split_lanes = 16 * split_warps;  // columns of a block
+static_assert(split_lanes == block_lanes && depth == tile);
 
 struct Parts {
   std::uint32_t high, low;
@@ -28,39 +29,34 @@ __device__ inline Parts split(float v) {
 
 // c += a b, a 16 x 8, b 8 x 8. Of lane 4 g + t: a is (g, t), (g + 8, t), (g, t + 4), (g + 8, t +
 // 4), b is (t, g), (t + 4, g), and c is (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1).
-__device__ inline void multiply_add(float (&c)[4], const std::uint32_t (&a)[4],
-                                    const std::uint32_t (&b)[2]) {
+__device__ inline void multiply_add(float (&c)[4], const uint4& a, const std::uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]));
 }
 
-// The left operand in shared memory, split once for all warps: rows of `depth` pairs. Neighbours
-// in k stay so, but where they lie differs from row to row: a quarter of a warp reads two rows, and
-// writes two columns of eight, from and to 32 different banks.
-template <int kTiles>
-struct alignas(16) SplitRows {
-  uint2 of[16 * kTiles][depth];
+// c = a b: without registers that hold zeros.
+__device__ inline void multiply(float (&c)[4], const uint4& a, const std::uint32_t (&b)[2]) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+      : "=f"(c[0]), "=f"(c[1]), "=f"(c[2]), "=f"(c[3])
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "f"(0.0f));
+}
 
-  __device__ static int place(int r, int k) { return k ^ (r % 2 * 8 | (r & 6)); }
-  __device__ void put(int r, int k, float v) {
-    const Parts parts = split(v);
-    of[r][place(r, k)] = make_uint2(parts.high, parts.low);
-  }
-  __device__ void put(int r, int even_k, float v, float next) {
-    const Parts a = split(v), b = split(next);
-    *reinterpret_cast<uint4*>(&of[r][place(r, even_k)]) = make_uint4(a.high, a.low, b.high, b.low);
-  }
+// The left operand's 16 x 8 of a lane, as multiply_add has them.
+struct Left {
+  uint4 high, low;
 };
 
 // As Sums is in doubles. What is summed over comes in another order than there: a lane's two of
 // eight are neighbours, t and t + 4 being 2 t and 2 t + 1, and are read as one.
 template <int kTiles>
 struct SplitSums : TileSums<float, kTiles> {
-  // b(k, lane) reads k and k + 1 of the other operand.
-  template <class B>
-  __device__ void add(const SplitRows<kTiles>& a, const B& b) {
+  // a(i, half) is this lane's part of the left operand, of tile i and of half the depth; b(k, lane)
+  // reads k and k + 1 of the other one.
+  template <class A, class B>
+  __device__ void add(const A& a, const B& b) {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     const int first_lane = static_cast<int>(threadIdx.x) / 32 * 16;
     std::uint32_t high[2][2][2], low[2][2][2];  // half of the depth, lanes, k
@@ -74,35 +70,38 @@ struct SplitSums : TileSums<float, kTiles> {
         low[half][n][0] = first.low, low[half][n][1] = second.low;
       }
 #pragma unroll
-    for (int i = 0; i < kTiles; ++i) {
-      std::uint32_t left_high[2][4], left_low[2][4];
+    for (int i = 0; i + 1 < kTiles; i += 2) add_tiles<2>(i, a, high, low);
+    if constexpr (kTiles % 2 != 0) add_tiles<1>(kTiles - 1, a, high, low);
+  }
+
+ private:
+  // Two tiles at a time: a product waits for the one before it in its sum, so there should be
+  // others to do meanwhile.
+  template <int kMany, class A>
+  __device__ void add_tiles(int first, const A& a, const std::uint32_t (&high)[2][2][2],
+                            const std::uint32_t (&low)[2][2][2]) {
+    Left left[kMany][2];
 #pragma unroll
-      for (int half = 0; half < 2; ++half)
+    for (int i = 0; i < kMany; ++i)
 #pragma unroll
-        for (int down = 0; down < 2; ++down) {
-          const int r = 16 * i + g + 8 * down;
-          const uint4 two = *reinterpret_cast<const uint4*>(
-              &a.of[r][SplitRows<kTiles>::place(r, 8 * half + 2 * t)]);
-          left_high[half][down] = two.x, left_low[half][down] = two.y;
-          left_high[half][down + 2] = two.z, left_low[half][down + 2] = two.w;
-        }
-      float fresh[2][4] = {};
+      for (int half = 0; half < 2; ++half) left[i][half] = a(first + i, half);
+    float fresh[kMany][2][4];
+    const auto each = [&](const auto& act) {
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
+      for (int i = 0; i < kMany; ++i)
 #pragma unroll
-        for (int n = 0; n < 2; ++n) multiply_add(fresh[n], left_low[half], high[half][n]);
+        for (int n = 0; n < 2; ++n) act(i, n);
+    };
+    each([&](int i, int n) { multiply(fresh[i][n], left[i][0].low, high[0][n]); });
+    each([&](int i, int n) { multiply_add(fresh[i][n], left[i][0].high, low[0][n]); });
+    each([&](int i, int n) { multiply_add(fresh[i][n], left[i][1].low, high[1][n]); });
+    each([&](int i, int n) { multiply_add(fresh[i][n], left[i][1].high, low[1][n]); });
+    each([&](int i, int n) { multiply_add(fresh[i][n], left[i][0].high, high[0][n]); });
+    each([&](int i, int n) { multiply_add(fresh[i][n], left[i][1].high, high[1][n]); });
+    each([&](int i, int n) {
 #pragma unroll
-        for (int n = 0; n < 2; ++n) multiply_add(fresh[n], left_high[half], low[half][n]);
-      }
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-#pragma unroll
-        for (int n = 0; n < 2; ++n) multiply_add(fresh[n], left_high[half], high[half][n]);
-#pragma unroll
-      for (int n = 0; n < 2; ++n)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) this->of[i][n][e] += fresh[n][e];
-    }
+      for (int e = 0; e < 4; ++e) this->of[first + i][n][e] += fresh[i][n][e];
+    });
   }
 };
 

@@ -10,7 +10,6 @@
 namespace ticopd::cuda::general {
 
 inline constexpr int int8_depth = 64;
-inline constexpr int int8_columns = 160;
 
 __device__ __forceinline__ std::uint32_t swizzled(int row, int unit) {
   return static_cast<std::uint32_t>(row * int8_depth + ((unit ^ ((row >> 1) & 3)) << 4));
@@ -21,32 +20,18 @@ __device__ __forceinline__ std::uint64_t int8_rows(std::uint32_t address) {
          std::uint64_t{32} << 32 | std::uint64_t{2} << 62;
 }
 
-// 16 bytes, or as many zeros; by whoever waits for them.
-__device__ __forceinline__ void copy16_or_zeros(std::uint32_t to, const void* from, bool is_there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-               "r"(is_there ? 16 : 0)
-               : "memory");
-}
-__device__ __forceinline__ void commit_copies() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-template <int pending>
-__device__ __forceinline__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
-}
-
 // clang-format off
-// d[64 x 160] += A[64 x 32] B[160 x 32]^T. Lane 4 g + t of warp w has of it rows 16 w + g (and
-// + 8: d[4 b + 2] and d[4 b + 3]), columns 8 b + 2 t and the next.
+// d[64 x n] += A[64 x 32] B[n x 32]^T, for n = 160 and 128. Lane 4 g + t of warp w has of it rows
+// 16 w + g (and + 8: d[4 b + 2] and d[4 b + 3]), columns 8 b + 2 t and the next.
 __device__ __forceinline__ void multiply_add_int8(std::int32_t (&d)[80], std::uint64_t a,
                                                   std::uint64_t b) {
   asm volatile(
       "wgmma.mma_async.sync.aligned.m64n160k32.s32.s8.s8 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
-      "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
-      "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "
-      "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, "
-      "%66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79 "
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+      "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, "
+      "%36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, "
+      "%53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, "
+      "%70, %71, %72, %73, %74, %75, %76, %77, %78, %79 "
       "}, %80, %81, 1;"
       :
         "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]),
@@ -62,6 +47,29 @@ __device__ __forceinline__ void multiply_add_int8(std::int32_t (&d)[80], std::ui
         "+r"(d[62]), "+r"(d[63]), "+r"(d[64]), "+r"(d[65]), "+r"(d[66]), "+r"(d[67]),
         "+r"(d[68]), "+r"(d[69]), "+r"(d[70]), "+r"(d[71]), "+r"(d[72]), "+r"(d[73]),
         "+r"(d[74]), "+r"(d[75]), "+r"(d[76]), "+r"(d[77]), "+r"(d[78]), "+r"(d[79])
+      : "l"(a), "l"(b));
+}
+__device__ __forceinline__ void multiply_add_int8(std::int32_t (&d)[64], std::uint64_t a,
+                                                  std::uint64_t b) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+      "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, "
+      "%36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, "
+      "%53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63 "
+      "}, %64, %65, 1;"
+      :
+        "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]),
+        "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]),
+        "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]),
+        "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]),
+        "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]),
+        "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]),
+        "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]),
+        "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), "+r"(d[49]),
+        "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]),
+        "+r"(d[56]), "+r"(d[57]), "+r"(d[58]), "+r"(d[59]), "+r"(d[60]), "+r"(d[61]),
+        "+r"(d[62]), "+r"(d[63])
       : "l"(a), "l"(b));
 }
 // clang-format on
