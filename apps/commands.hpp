@@ -31,7 +31,7 @@ void add_launch(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 
-// Set by the first Ctrl-C or SIGTERM; the second one ends the program as usual.
+// Set by the first Ctrl-C, SIGTERM, SIGHUP or SIGUSR1; the second one ends the program as usual.
 const std::atomic<bool>& stop_requested();
 
 // The line that says what went wrong, if there is anything to say; returns the code.

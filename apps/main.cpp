@@ -159,8 +159,10 @@ int main(int argc, char** argv) {
   using namespace ticopd::app;
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  std::signal(SIGUSR1, on_signal);  // what mpirun passes on to the processes it started
-  std::signal(SIGPIPE, SIG_IGN);    // a closed pipe is a write error, not a death
+  std::signal(SIGUSR1, on_signal);              // what mpirun passes on to the processes it started
+  if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN)  // a terminal that closes; nohup wants to go on
+    std::signal(SIGHUP, on_signal);
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error, not a death
   note_start();
   try {
     return note_end(run(argc, argv));

@@ -1,4 +1,6 @@
-// Ctrl-C, SIGTERM and kill -9 in the middle: nothing is lost, and nothing shows in the end.
+// Ctrl-C, SIGTERM, SIGHUP and kill -9 in the middle: nothing is lost, and nothing shows in the end.
+#include <csignal>
+
 #include "cli/program.hpp"
 
 namespace ticopd {
@@ -97,6 +99,23 @@ TEST_F(Interruption, BySigtermSavesAndResumesOnAnotherNumberOfRanks) {
   const Outcome o = interrupted_by(SIGTERM);
   EXPECT_EQ(o.code, 75) << o.err;
   expect_same_as_uninterrupted({"--set", "network.transport=threads", "--set", "network.ranks=3"});
+}
+
+TEST_F(Interruption, ByATerminalThatClosesSavesToo) {
+  const Outcome o = interrupted_by(SIGHUP);
+  EXPECT_EQ(o.code, 75) << o.err;
+  EXPECT_EQ(summary("cut")["status"], "interrupted");
+  expect_same_as_uninterrupted();
+}
+
+TEST_F(Interruption, ByATerminalThatClosesIsNoneUnderNohup) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);  // as nohup leaves it
+  Program program(folder_, long_run("cut"));
+  std::signal(SIGHUP, before);
+  ASSERT_TRUE(program.wait_for(folder_ / "cut/checkpoint.safetensors"));
+  program.signal(SIGHUP);
+  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_EQ(summary("cut")["status"], "finished");
 }
 
 TEST_F(Interruption, OverRanksResumesInOneProcess) {
