@@ -105,6 +105,7 @@ __device__ void finish_layer(const LayerArgs& args, const SplitSums<kTiles>& sum
 template <int kTiles, Way kWay>
 __global__ void __launch_bounds__(split_threads, 2) multiply_layer(LayerArgs args) {
   constexpr int fragments = kTiles * static_cast<int>(fragments_of_tile);
+  constexpr unsigned last = (fragments - 1) % split_threads + 1;  // of the last copy, how many
   constexpr int pitch = split_lanes + 4;  // such that a warp reads b from 32 different banks
   __shared__ uint4 a[2][fragments];
   __shared__ __align__(16) float b[2][depth][pitch];
@@ -132,8 +133,7 @@ __global__ void __launch_bounds__(split_threads, 2) multiply_layer(LayerArgs arg
     const std::uint32_t here = to_a + stage * static_cast<int>(sizeof a[0]);
 #pragma unroll
     for (int j = 0; j * static_cast<int>(split_threads) < fragments; ++j)
-      if ((j + 1) * static_cast<int>(split_threads) <= fragments ||
-          threadIdx.x < fragments % split_threads)
+      if ((j + 1) * static_cast<int>(split_threads) <= fragments || threadIdx.x < last)
         copy16(here + j * split_threads * 16, w + j * split_threads);
     const std::uint32_t there = to_b + stage * static_cast<int>(sizeof b[0]);
     copy16_or_zeros(there, from, k < known);

@@ -64,7 +64,7 @@ inline std::uint32_t u32(std::size_t value) {
   return static_cast<std::uint32_t>(value);
 }
 inline unsigned blocks_of(std::size_t count, std::size_t each) {
-  return static_cast<unsigned>((count + each - 1) / each);
+  return u32(count_of(count, each));
 }
 
 // One sweep over samples: of all agents of a group, of their batches, or of the test set.
