@@ -41,9 +41,9 @@ class Table {
 };
 
 void print_parts(const Audit& audit) {
-  const Counted& c = audit.counted;
+  const ByteCounts& c = audit.counts;
   fmt::print("transport: {}{}\n", c.kind, c.library.empty() ? "" : ", " + c.library);
-  for (const Counted::Part& part : c.parts)
+  for (const ByteCounts::Part& part : c.parts)
     fmt::print("rounds {} to {}: {} rank{}\n", part.from_round, part.to_round, part.ranks(),
                part.ranks() == 1 ? "" : "s");
   if (!audit.anything_travelled())
@@ -61,8 +61,8 @@ void print_agents(const Audit& audit) {
   for (std::size_t i = 0; i < audit.agents.size(); ++i) add(std::to_string(i), audit.agents[i]);
   add("all", audit.total);
   fmt::print(
-      "By agent. The codec counted messages and payload bytes; to carry is the payload once for\n"
-      "each other rank that hosts a neighbour. The transport counted frames and bytes, of which\n"
+      "By agent. The codec counts messages and payload bytes; to carry is the payload once for\n"
+      "each other rank that hosts a neighbour. The transport counts frames and bytes, of which\n"
       "framing is {} a frame; received is what the other ranks took from it.\n",
       frame_header_bytes);
   table.print();
@@ -76,14 +76,14 @@ void print_links(const Audit& audit) {
                 c.from_rank == c.to_rank ? std::string("memory")
                                          : fmt::format("rank {} -> {}", c.from_rank, c.to_rank),
                 c.frames, c.bytes);
-  fmt::print("By link. {}\n", audit.counted.by_link ? "Every message is for one neighbour."
-                                                    : "One frame serves all neighbours on a rank.");
+  fmt::print("By link. {}\n", audit.counts.by_link ? "Every message is for one neighbour."
+                                                   : "One frame serves all neighbours on a rank.");
   table.print();
 }
 
 void print_ranks(const Audit& audit) {
   Table table({"rank", "host", "agents", "sent", "received", "control sent", "control received"});
-  const std::vector<Counted::Rank>& ranks = audit.counted.ranks;
+  const std::vector<ByteCounts::Rank>& ranks = audit.counts.ranks;
   for (std::size_t r = 0; r < ranks.size(); ++r)
     table.add(r, ranks[r].host, fmt::format("{}-{}", ranks[r].first, ranks[r].last),
               ranks[r].sent.payload_bytes + ranks[r].sent.framing_bytes,

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.hpp"
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/study.hpp"
+#include "ticopd/experiment/run_set.hpp"
 #include "ticopd/report/report.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 // [report] targets = { accuracy_min = 0.9 }
-json read_targets(const Study& study) {
+json read_targets(const RunSet& run_set) {
   json targets = json::array();
-  const json given = study.shared.value("/report/targets"_json_pointer, json::object());
+  const json given = run_set.shared.value("/report/targets"_json_pointer, json::object());
   for (const auto& [metric, value] : given.items()) {
     require_metric("report.targets", metric);
     if (!value.is_number() || !std::isfinite(value.get<double>()))
@@ -31,8 +31,8 @@ json read_targets(const Study& study) {
 }
 
 // Everything that can be refused is refused before the first run begins.
-void check_all(const Study& study, const RunFlags& flags) {
-  for (const Study::Run& run : study.runs) try {
+void check_all(const RunSet& run_set, const RunFlags& flags) {
+  for (const RunSet::Run& run : run_set.runs) try {
       for (const std::string& warning : check(run.config, device_of(flags)))
         tell("{}: warning: {}\n", run.label, warning);
     } catch (const ConfigError& e) {
@@ -64,7 +64,7 @@ void leave_nothing(const fs::path& out) {
 }
 
 // One run; its line stays on the screen.
-void run_one(const Study::Run& run, const fs::path& out, const RunFlags& flags, Overall& overall) {
+void run_one(const RunSet::Run& run, const fs::path& out, const RunFlags& flags, Overall& overall) {
   const auto rounds = run.config.get<std::uint32_t>("iterations");
   Progress progress(run.label, rounds, flags.quiet, &overall);
   RunOptions options = watched_by(progress, flags);
@@ -98,25 +98,25 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
   device_of(flags);  // refused before anything else is looked at
   if (flags.resume && flags.out.empty())
     throw UsageError("--resume needs --out DIR, the folder of the comparison to go on with");
-  const Study study = read_study(files, flags.set);
-  json comparison = {{"title", study.shared.value("/report/title"_json_pointer, study.name)},
+  const RunSet run_set = read_run_set(files, flags.set);
+  json comparison = {{"title", run_set.shared.value("/report/title"_json_pointer, run_set.name)},
                      {"command", quoted(command_line(files, flags))},
-                     {"targets", read_targets(study)},
-                     {"bits", study.shared.value("/report/bits"_json_pointer, "payload")},
+                     {"targets", read_targets(run_set)},
+                     {"bits", run_set.shared.value("/report/bits"_json_pointer, "payload")},
                      {"runs", json::array()}};
   double rounds = 0;
-  for (const Study::Run& run : study.runs) {
+  for (const RunSet::Run& run : run_set.runs) {
     comparison["runs"].push_back({{"label", run.label}, {"folder", run.folder}});
     rounds += run.config.get<double>("iterations");
   }
-  check_all(study, flags);
-  FolderClaim claim = folder_for(flags, study.name);
+  check_all(run_set, flags);
+  FolderClaim claim = folder_for(flags, run_set.name);
   claim.hold();
   const fs::path& out = claim.path();
   begin_folder(out, flags, comparison);
-  Overall overall(study.runs.size(), rounds);
+  Overall overall(run_set.runs.size(), rounds);
   try {
-    for (const Study::Run& run : study.runs) run_one(run, out, flags, overall);
+    for (const RunSet::Run& run : run_set.runs) run_one(run, out, flags, overall);
   } catch (const Interrupted&) {
     Words again = command_line(files, flags);
     again.insert(again.end(), {"--resume", "--out", out.string()});

@@ -3,8 +3,8 @@
 #include "apps/commands.hpp"
 #include "apps/mpirun.hpp"
 #include "apps/mpirun_process.hpp"
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd::app {
 namespace {

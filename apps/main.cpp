@@ -14,7 +14,7 @@
 #include "apps/commands.hpp"
 #include "apps/rank_notes.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/machine.hpp"
+#include "ticopd/run/machine.hpp"
 #include "ticopd/transport/plugin.hpp"
 
 namespace ticopd::app {

@@ -10,10 +10,10 @@
 #include <cstring>
 #include <sstream>
 
-#include "ticopd/data/file.hpp"
-#include "ticopd/data/program.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/network/cores.hpp"
+#include "ticopd/system/cores.hpp"
+#include "ticopd/system/file.hpp"
+#include "ticopd/system/program.hpp"
 #include "ticopd/transport/plugin.hpp"
 
 extern char** environ;

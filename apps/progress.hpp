@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "ticopd/experiment/metrics.hpp"
+#include "ticopd/run/metrics.hpp"
 
 namespace ticopd::app {
 

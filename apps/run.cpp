@@ -10,7 +10,7 @@
 #include "apps/rank_notes.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
-#include "ticopd/experiment/study.hpp"
+#include "ticopd/experiment/run_set.hpp"
 #include "ticopd/transport/collective.hpp"
 #include "ticopd/transport/plugin.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "apps/commands.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/theory/survey.hpp"
+#include "ticopd/experiment/analysis.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -20,14 +20,14 @@ void line(const std::string& what, double value, const std::string& note = "") {
   line(what, fmt::format("{:.4g}", value), note);
 }
 
-void print_graph(const Survey& s) {
+void print_graph(const Analysis& s) {
   fmt::print("{}: {} agents on a {}, d = {}\n\n", s.name, s.agents, s.graph, s.dimension);
   fmt::print("graph\n");
   line("rho_1 = M", s.rho_1, "largest eigenvalue of the Laplacian");
   line("rho_2", s.rho_2, "smallest positive one");
 }
 
-void print_codec(const Survey& s) {
+void print_codec(const Analysis& s) {
   const std::string operation = s.gain == 1 ? "Q" : fmt::format("{:g} Q", s.gain);
   fmt::print("\ncodec {}: delta of E||{}(v) - v||^2 <= (1 - delta)^2 ||v||^2\n", s.codec,
              operation);
@@ -45,9 +45,9 @@ void print_codec(const Survey& s) {
   if (!s.diverged.empty()) fmt::print("  the run did not get further: {}\n", s.diverged);
 }
 
-void print_smoothness(const Survey& s) {
+void print_smoothness(const Analysis& s) {
   std::string of_any, of_f;
-  for (const Survey::Curvature& c : s.curvatures) {
+  for (const Analysis::Curvature& c : s.curvatures) {
     const std::string where =
         c.round == 0 ? std::string("at the start") : fmt::format("after round {}", c.round);
     of_any += fmt::format("{}{:.4g} {}", of_any.empty() ? "" : ", ", c.L, where);
@@ -64,13 +64,13 @@ void print_smoothness(const Survey& s) {
 }
 
 // One column for each delta.
-void print_theorem(const Survey& s) {
+void print_theorem(const Analysis& s) {
   fmt::print("\nTheorem 1, for eta = {:g} as configured and a = {:g}\n", s.steps->eta, s.a);
   if (!s.why_not.empty()) fmt::print("  It does not apply: {}.\n", s.why_not);
   if (s.bounds.empty()) return;
   const auto row = [&](const char* what, auto value, const std::string& note = "") {
     std::string cells;
-    for (const Survey::Bounds& b : s.bounds) cells += fmt::format("{:>12}  ", value(b));
+    for (const Analysis::Bounds& b : s.bounds) cells += fmt::format("{:>12}  ", value(b));
     fmt::print("  {:<24} {} {}\n", what, cells, note);
   };
   const auto number = [](double v) { return fmt::format("{:.4g}", v); };
@@ -98,8 +98,8 @@ std::string times(double factor) {
   return factor > 1 ? fmt::format("{:.3g} times off", factor) : std::string("within the bound");
 }
 
-void print_steps(const Survey& s) {
-  const Survey::Steps& p = *s.steps;
+void print_steps(const Analysis& s) {
+  const Analysis::Steps& p = *s.steps;
   fmt::print("\nconfigured step sizes{}\n", p.constant ? "" : ", of schedules: at round 1");
   const bool known = !s.bounds.empty();
   line("alpha", p.alpha, known ? times(s.bounds.front().alpha_factor) : "");
@@ -108,8 +108,8 @@ void print_steps(const Survey& s) {
   line("beta", p.beta, fmt::format("1 - alpha theta M = {:.4g}", 1 - p.alpha * p.theta * s.rho_1));
   line("gamma", p.gamma);
   fmt::print("\nwhat binds in practice\n");
-  const Survey::Limit* nearest = &s.limits.front();
-  for (const Survey::Limit& l : s.limits) {
+  const Analysis::Limit* nearest = &s.limits.front();
+  for (const Analysis::Limit& l : s.limits) {
     fmt::print("  {:<38} {:>9.4g} <= {:g}   {:<8}   {}\n", l.what, l.value, l.bound,
                l.holds ? "holds" : "violated", l.why);
     if (l.value / l.bound > nearest->value / nearest->bound) nearest = &l;
@@ -124,7 +124,7 @@ void print_steps(const Survey& s) {
       nearest->what, 100 * nearest->value / nearest->bound);
 }
 
-void print(const Survey& s) {
+void print(const Analysis& s) {
   print_graph(s);
   print_codec(s);
   print_smoothness(s);
@@ -144,7 +144,7 @@ struct TheoryFlags {
 
 int theory(const fs::path& file, const TheoryFlags& flags) {
   const Config config = Config::read(file, flags.run.set);
-  SurveyOptions options;
+  AnalysisOptions options;
   const bool shown = live() && !flags.run.quiet;
   options.prepare = {flags.run.threads, flags.run.offline, [&](const std::string& text) {
                        if (shown) clear_live();
@@ -154,7 +154,7 @@ int theory(const fs::path& file, const TheoryFlags& flags) {
   options.rounds = flags.rounds;
   options.stop = &stop_requested();
   if (shown) options.progress = [](const std::string& doing) { draw_live(doing, ""); };
-  const Survey result = survey(config, options);
+  const Analysis result = analyse(config, options);
   if (shown) clear_live();
   if (flags.run.json)
     fmt::print("{}\n", to_json(result).dump(2));

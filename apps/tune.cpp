@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.hpp"
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/network/clock.hpp"
+#include "ticopd/system/clock.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -24,14 +24,14 @@ struct TuneFlags : RunFlags {
   std::uint32_t budget_iterations = 0;
 };
 
-void refuse_if_taken(const fs::path& out, const Study& study, bool resume) {
+void refuse_if_taken(const fs::path& out, const RunSet& run_set, bool resume) {
   std::error_code error;
   if (fs::is_empty(out, error)) return;
   if (!resume)
     throw UsageError(fmt::format(
         "--out {}: is not empty; give a new folder, or --resume to go on with the search in it",
         out.string()));
-  const fs::path first = study.runs.size() == 1 ? out : out / study.runs[0].folder;
+  const fs::path first = run_set.runs.size() == 1 ? out : out / run_set.runs[0].folder;
   if (!fs::exists(first / "search.json", error))
     throw UsageError(
         fmt::format("--resume: {} holds files, but no search of ticopd", out.string()));
@@ -58,7 +58,7 @@ std::function<void(const TuneProgress&)> watch(const std::string& label, const T
   };
 }
 
-Tuned tune_one(const Study::Run& run, const fs::path& out, const TuneFlags& flags) {
+Tuned tune_one(const RunSet::Run& run, const fs::path& out, const TuneFlags& flags) {
   TuneOptions options;
   options.prepare = {flags.threads, flags.offline, [&](const std::string& text) {
                        if (!flags.quiet || is_warning(text)) tell("{}\n", text);
@@ -97,16 +97,16 @@ int tune_file(const fs::path& file, TuneFlags flags) {
   std::vector<std::string> set = flags.set;
   if (flags.budget_iterations > 0)
     set.push_back(fmt::format("iterations={}", flags.budget_iterations));
-  const Study study = read_study(std::span(&file, 1), set);
-  FolderClaim claim = folder_for(flags, "tune-" + study.name);
+  const RunSet run_set = read_run_set(std::span(&file, 1), set);
+  FolderClaim claim = folder_for(flags, "tune-" + run_set.name);
   claim.hold();
   const fs::path& out = claim.path();
-  refuse_if_taken(out, study, flags.resume);
+  refuse_if_taken(out, run_set, flags.resume);
   remove_unfinished(out);
   std::vector<Tuned> found;
   json rows = json::array();
-  for (const Study::Run& run : study.runs) {
-    const fs::path folder = study.runs.size() == 1 ? out : out / run.folder;
+  for (const RunSet::Run& run : run_set.runs) {
+    const fs::path folder = run_set.runs.size() == 1 ? out : out / run.folder;
     found.push_back(tune_one(run, folder, flags));
     const Tuned& t = found.back();
     if (!t.finished) {
@@ -131,7 +131,7 @@ int tune_file(const fs::path& file, TuneFlags flags) {
                     {"cost", t.cost},
                     {"folder", folder.string()}});
   }
-  write_atomically(out / "tuned.toml", tuned_toml(study, found));
+  write_atomically(out / "tuned.toml", tuned_toml(run_set, found));
   if (flags.json)
     fmt::print("{}\n", rows.dump(2));
   else

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "apps/commands.hpp"
-#include "ticopd/data/number.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/numeric/parse_number.hpp"
 
 namespace ticopd::app {
 

@@ -54,7 +54,7 @@ class Coded {
  private:
   std::unique_ptr<Codec<float>> codec_;
   const std::vector<float>& row_;
-  const Noise message_{1, 2, 3, 0};
+  const MessageId message_{1, 2, 3, 0};
   Bytes payload_;
   std::vector<float> q_;
 };

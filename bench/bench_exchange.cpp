@@ -101,7 +101,7 @@ class Encoder {
   }
 
  private:
-  Noise message(std::size_t i) const { return {1, round_, static_cast<std::uint32_t>(i), 0}; }
+  MessageId message(std::size_t i) const { return {1, round_, static_cast<std::uint32_t>(i), 0}; }
 
   std::unique_ptr<Codec<float>> codec_ =
       make_codec<float>({.kind = "qsgd", .bits = 8, .scaled = false});

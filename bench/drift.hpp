@@ -36,7 +36,7 @@ inline std::unique_ptr<Rounds<float>> make_rounds(const Drift& drift, Pool& pool
   const TiCoPD params{.alpha = 0.1, .theta = 0.1, .eta = 0.01, .beta = 0.96};
   auto rounds = std::make_unique<Rounds<float>>(drift, params, pool, transport);
   for (std::size_t i = 0; i < rounds->gradient().rows(); ++i)
-    fill(rounds->gradient().row(i), static_cast<std::uint32_t>(rounds->net().plan().agent(i)),
+    fill(rounds->gradient().row(i), static_cast<std::uint32_t>(rounds->net().placement().agent(i)),
          0.01f);
   return rounds;
 }

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "ticopd/algorithms/ticopd.hpp"
-#include "ticopd/experiment/digest.hpp"
 #include "ticopd/network/cpu.hpp"
+#include "ticopd/run/digest.hpp"
 
 namespace ticopd::bench {
 

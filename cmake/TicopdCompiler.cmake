@@ -6,12 +6,11 @@ endif()
 
 find_program(TICOPD_CCACHE ccache)
 if(TICOPD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TICOPD_CCACHE})
-  if(TICOPD_FAST_BUILD)  # what its manual asks for with precompiled headers; build folders share the cache
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      CCACHE_BASEDIR=${PROJECT_BINARY_DIR} ${TICOPD_CCACHE})
-  endif()
+  # Paths below the tree are hashed as relative ones, so that clones share the cache. The sloppiness
+  # is what ccache's manual asks for with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+    CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${TICOPD_CCACHE})
 endif()
 
 # ticopd_together(TARGET NUMBER [FILE ...]): with TICOPD_FAST_BUILD, NUMBER files at a time are compiled as

@@ -10,7 +10,7 @@
 namespace {
 
 using ticopd::Bytes;
-using ticopd::Noise;
+using ticopd::MessageId;
 
 template <class T>
 class Truncated final : public ticopd::Codec<T> {
@@ -18,9 +18,9 @@ class Truncated final : public ticopd::Codec<T> {
   // What a table makes it of: all that a config says of codecs. This one has nothing to choose.
   explicit Truncated(const ticopd::CodecOptions& = {}) {}
 
-  // `message` names seed, round, agent and channel: a random codec draws message.uniform(k) from
+  // `message` names seed, round, agent and channel: a random codec draws Noise{message}.uniform(k) from
   // it.
-  bool encode(std::span<const T> v, const Noise&, Bytes& out) const override {
+  bool encode(std::span<const T> v, const MessageId&, Bytes& out) const override {
     out.resize(payload_bytes(v.size()));
     for (std::size_t k = 0; k < v.size(); ++k) {
       const auto f = static_cast<float>(v[k]);
@@ -33,7 +33,7 @@ class Truncated final : public ticopd::Codec<T> {
   }
 
   // Bytes come from outside: refuse what encode() cannot have made.
-  bool decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const override {
+  bool decode(std::span<const std::byte> in, const MessageId&, std::span<T> q) const override {
     if (in.size() != payload_bytes(q.size())) return false;
     for (std::size_t k = 0; k < q.size(); ++k) {
       const std::uint32_t bits = std::to_integer<std::uint32_t>(in[2 * k]) << 16 |

@@ -15,7 +15,7 @@ using namespace ticopd;
 template <class T>
 void decode(const CodecOptions& o, std::size_t d, std::span<const std::byte> payload) {
   const auto codec = make_codec<T>(o);
-  const Noise message{1, 2, 3, 0};
+  const MessageId message{1, 2, 3, 0};
   std::vector<T> q(d);
   if (!codec->decode(payload, message, q)) return;
   const bool fixed = codec->fixed_length();

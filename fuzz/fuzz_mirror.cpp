@@ -62,7 +62,7 @@ struct Exchange {
   // The sender's row after it sent `body`, by the formula of Mirror; empty where there is none.
   std::optional<std::vector<float>> surrogate(std::span<const std::byte> body) const {
     std::vector<float> q(d);
-    if (!codec.decode(body, Noise{seed, round_now, 1, channel}, q)) return std::nullopt;
+    if (!codec.decode(body, MessageId{seed, round_now, 1, channel}, q)) return std::nullopt;
     for (std::size_t k = 0; k < d; ++k) {
       const float h = start(k);
       if (raw || (codec.lossless() && gain == 1)) continue;

@@ -29,14 +29,14 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
 void decode(const Codec<float>& vector, const Codec<float>& scalar, const Bytes& in,
             std::size_t d) {
   std::vector<float> q(d), expected(d);
-  const bool readable = scalar.decode(in, Noise{}, expected);
-  want(vector.decode(in, Noise{}, q) == readable);
+  const bool readable = scalar.decode(in, MessageId{}, expected);
+  want(vector.decode(in, MessageId{}, q) == readable);
   want(!readable || same_bits(q, expected));
 }
 
 void compare(const Codec<float>& vector, const Codec<float>& scalar, std::span<const float> x,
              std::span<const float> h) {
-  const Noise message{x.size() * 0x9e3779b97f4a7c15ull, 2, 3, 4};
+  const MessageId message{x.size() * 0x9e3779b97f4a7c15ull, 2, 3, 4};
   const std::size_t d = x.size();
   std::vector<float> v(d), q(d), expected_q(d);
   for (std::size_t k = 0; k < d; ++k) v[k] = x[k] - h[k];

@@ -59,7 +59,7 @@ std::vector<T> row(std::size_t d) {
 }
 
 template <class T>
-Bytes payload(const CodecOptions& options, const Noise& message, std::size_t d) {
+Bytes payload(const CodecOptions& options, const MessageId& message, std::size_t d) {
   Bytes out;
   const std::vector<T> v = row<T>(d);
   if (!make_codec<T>(options)->encode(v, message, out))
@@ -73,7 +73,7 @@ void add_decode(Corpus& all) {
       const bool wide = n % 2 == 1;
       const std::size_t d = n < 2 ? 21 : 70;
       const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[n]);
-      const Noise message{1, 2, 3, 0};  // as fuzz_decode draws
+      const MessageId message{1, 2, 3, 0};  // as fuzz_decode draws
       const Bytes body =
           wide ? payload<double>(options, message, d) : payload<float>(options, message, d);
       const Bytes head = bytes_of({kind * 2 + wide, d, 0, choices[n]});
@@ -90,7 +90,7 @@ void add_decode(Corpus& all) {
       if (options.coding == Coding::fixed) continue;
       const std::size_t d = 400;
       const Bytes head = bytes_of({kind * 2, d % 256, d / 256, choice});
-      const Bytes body = payload<float>(options, Noise{1, 2, 3, 0}, d);
+      const Bytes body = payload<float>(options, MessageId{1, 2, 3, 0}, d);
       const std::string name = "decode/" + name_of(options) +
                                (options.coding == Coding::entropy ? "_entropy" : "_elias");
       all[name] = head + body;
@@ -145,7 +145,7 @@ FrameHeader header(std::size_t d) {
 void add_frame(Corpus& all) {
   for (std::size_t kind = 0; kind < fuzzed_codecs.size(); ++kind) {
     const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[0]);
-    const Bytes body = payload<float>(options, Noise{1, 3, 1, 1}, 7);
+    const Bytes body = payload<float>(options, MessageId{1, 3, 1, 1}, 7);
     const Bytes frame = make_frame(header(7), body);
     const std::string name = "frame/" + name_of(options);
     all[name] = frame;
@@ -170,7 +170,7 @@ void add_mirror(Corpus& all) {
     for (std::size_t n = 0; n < std::size(choices); ++n) {
       const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[n]);
       const std::size_t d = mirror_dimensions[n], exchange = n % 4 * 64;
-      const Bytes body = payload<float>(options, Noise{1, 3, 1, 1}, d);
+      const Bytes body = payload<float>(options, MessageId{1, 3, 1, 1}, d);
       const auto input = [&](std::size_t how, const Bytes& rest) {
         return bytes_of({kind + exchange, choices[n], n, how}) + rest;
       };
@@ -194,7 +194,7 @@ void add_mirror(Corpus& all) {
     }
   all["mirror/no_frame"] = bytes_of({0, 0, 1, whole_frame});
   // A frame that is taken as it stands: identity, d = 1, and the hash of the row that it carries.
-  const Bytes one = payload<float>({}, Noise{1, 3, 1, 1}, 1);
+  const Bytes one = payload<float>({}, MessageId{1, 3, 1, 1}, 1);
   FrameHeader h = header(1);
   h.surrogate = hash_row(one);
   all["mirror/right_frame"] = bytes_of({0, 0, 0, whole_frame}) + make_frame(h, one);

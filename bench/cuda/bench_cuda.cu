@@ -13,8 +13,8 @@
 #include "ticopd/data/partition.hpp"
 #include "ticopd/data/source.hpp"
 #include "ticopd/graph/graph.hpp"
-#include "ticopd/network/clock.hpp"
 #include "ticopd/objectives/registry.hpp"
+#include "ticopd/system/clock.hpp"
 
 namespace ticopd::bench {
 namespace {

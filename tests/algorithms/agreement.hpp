@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "dense/matrices.hpp"
-#include "ticopd/experiment/solve.hpp"
+#include "ticopd/run/solve.hpp"
 
 namespace ticopd::dense {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ticopd/algorithms/ticopd.hpp"
-#include "ticopd/experiment/solve.hpp"
+#include "ticopd/run/solve.hpp"
 
 namespace ticopd {
 namespace {
@@ -116,7 +116,7 @@ TEST(Drift, AnAccumulatedMixtureWouldFailTheSameBounds) {
   std::vector<float> difference(d);
   for (std::uint32_t round = 1; round <= 100000; ++round) {
     for (std::size_t i = 0; i < n; ++i) {
-      const Noise message{1, round, static_cast<std::uint32_t>(i), 0};
+      const MessageId message{1, round, static_cast<std::uint32_t>(i), 0};
       for (std::size_t k = 0; k < d; ++k) difference[k] = x.row(i)[k] - xhat.row(i)[k];
       ASSERT_TRUE(codec->encode(difference, message, bytes) &&
                   codec->decode(bytes, message, q.row(i)));

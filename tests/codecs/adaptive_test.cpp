@@ -13,7 +13,7 @@ class Adaptive : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Adaptive, Scalars);
 
-const Noise message{1, 2, 3, 0};
+const MessageId message{1, 2, 3, 0};
 
 double point(double omega, double step, double level) {
   if (omega == 0) return 2 * step * level;
@@ -42,7 +42,7 @@ TYPED_TEST(Adaptive, RoundsToOneOfTheTwoPointsAround) {
         const double low = point(omega, step, l), high = point(omega, step, l + 1);
         const double p = (x - low) / (high - low);
         if (p < 1e-6 || p > 1 - 1e-6) continue;  // logarithms decide
-        const double expected = message.uniform(k) < p ? high : low;
+        const double expected = Noise{message}.uniform(k) < p ? high : low;
         ASSERT_NEAR(std::abs(q[k]), expected, 1e-5 * expected) << omega << " " << x;
         ASSERT_TRUE(q[k] == 0 || std::signbit(q[k]) == std::signbit(v[k]));
       }

@@ -77,7 +77,7 @@ Seen see(const Codec<T>& codec, const std::vector<T>& v) {
   std::vector<double> mean(v.size(), 0.0);
   double error = 0, error2 = 0, shrink = 0, shrink2 = 0;
   for (std::uint32_t round = 1; round <= draws; ++round) {
-    const Noise message{21, round, 2, 1};
+    const MessageId message{21, round, 2, 1};
     const std::vector<T> q = decoded(codec, encoded(codec, v, message), message, v.size());
     double e = 0, along = 0;
     for (std::size_t k = 0; k < v.size(); ++k) {

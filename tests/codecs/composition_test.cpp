@@ -4,7 +4,7 @@
 
 #include "rows.hpp"
 #include "ticopd/codecs/indices.hpp"
-#include "ticopd/network/permutation.hpp"
+#include "ticopd/numeric/permutation.hpp"
 
 namespace ticopd::testing {
 namespace {
@@ -14,7 +14,7 @@ class Composition : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Composition, Scalars);
 
-const Noise message{9, 3, 4, 1};
+const MessageId message{9, 3, 4, 1};
 
 template <class T>
 std::vector<T> sent(const CodecOptions& o, const std::vector<T>& v) {
@@ -46,7 +46,7 @@ TYPED_TEST(Composition, EncodesTheKeptValuesAsARowOfTheirOwn) {
 TYPED_TEST(Composition, OfRandKFollowsThePermutationAndScales) {
   using T = TypeParam;
   const std::vector<T> v = random_row<T>(60);
-  Noise subset = message;
+  Noise subset{message};
   subset.channel |= stream_subset;
   const Permutation p(60, subset);
   for (const bool unbiased : {false, true}) {
@@ -113,7 +113,7 @@ TEST(IndexGaps, HaveOneSpelling) {
 // log2(d choose k) bits are needed; planes of indices take 17 bits each.
 TEST(IndexGaps, AreCloseToTheEntropyOfASubset) {
   const std::size_t d = 79510, k = 795;
-  const Permutation p(d, message);
+  const Permutation p(d, Noise{message});
   std::vector<float> v(d, 0.0f);
   for (std::size_t i = 0; i < k; ++i) v[p(i)] = 1;
   const auto n = [](std::size_t x) { return std::lgamma(static_cast<double>(x) + 1); };

@@ -13,7 +13,7 @@ namespace ticopd::testing {
 namespace {
 
 constexpr std::size_t paper_d = 79'510;
-const Noise message{8, 1, 2, 0};
+const MessageId message{8, 1, 2, 0};
 
 std::vector<float> normal_row(std::size_t d, bool heavy_tail = false) {
   Generator random(Noise{12, 0, 0, stream_synthetic});

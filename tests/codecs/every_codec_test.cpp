@@ -26,7 +26,7 @@ TYPED_TEST(EveryCodec, RoundTripsEverySize) {
   for (const CodecOptions& o : every_codec()) {
     const auto codec = make_codec<T>(o);
     for (const std::size_t d : sizes()) {
-      const Noise message{9, static_cast<std::uint32_t>(d), 4, 1};
+      const MessageId message{9, static_cast<std::uint32_t>(d), 4, 1};
       const std::vector<T> v = random_row<T>(d);
       const Bytes payload = encoded(*codec, v, message);
       ASSERT_LE(payload.size(), codec->payload_bytes(d)) << name(o) << " d " << d;
@@ -52,8 +52,8 @@ TYPED_TEST(EveryCodec, CarriesAZeroRowAsZeros) {
       if (o.kind == "grid") continue;  // zero is between two of its cells
       const auto codec = make_codec<T>(o);
       const std::vector<T> zero(d, T{0});
-      const Bytes payload = encoded(*codec, zero, Noise{});
-      ASSERT_EQ(decoded(*codec, payload, Noise{}, d), zero) << name(o) << " d " << d;
+      const Bytes payload = encoded(*codec, zero, MessageId{});
+      ASSERT_EQ(decoded(*codec, payload, MessageId{}, d), zero) << name(o) << " d " << d;
     }
 }
 
@@ -68,7 +68,7 @@ TYPED_TEST(EveryCodec, RefusesToSendWhatIsNotFinite) {
         std::vector<T> v = random_row<T>(70);
         v[at] = bad;
         Bytes out;
-        ASSERT_FALSE(codec->encode(v, Noise{}, out)) << name(o) << " at " << at << ": " << bad;
+        ASSERT_FALSE(codec->encode(v, MessageId{}, out)) << name(o) << " at " << at << ": " << bad;
       }
   }
 }
@@ -82,7 +82,7 @@ TYPED_TEST(EveryCodec, CarriesDenormalsAndLargeNumbersWithoutLeavingTheNumbers) 
       double largest = 0;
       for (const T x : v) largest = std::max(largest, std::abs(static_cast<double>(x)));
       for (T& x : v) x = static_cast<T>(static_cast<double>(x) / largest * size);
-      const Noise message{3, 1, 0, 0};
+      const MessageId message{3, 1, 0, 0};
       const auto q = decoded(*codec, encoded(*codec, v, message), message, v.size());
       // No coordinate grows beyond the norm (times d / k where rand_k is unbiased), but for the
       // smallest number that the code has.
@@ -103,7 +103,7 @@ TYPED_TEST(EveryCodec, ReadsEveryPayloadItMakesUpToTheLargestNumbers) {
                          std::numeric_limits<T>::max() / 2, std::numeric_limits<T>::max()})
       for (const std::size_t d : {1, 2, 9, 70})
         for (std::uint32_t round = 0; round < 20; ++round) {
-          const Noise message{6, round, 0, 0};
+          const MessageId message{6, round, 0, 0};
           std::vector<T> v(d, size), q(d);
           if (d > 1) v[1] = -size / 2;
           Bytes out;
@@ -119,14 +119,14 @@ TYPED_TEST(EveryCodec, RefusesEveryOtherLength) {
   for (const CodecOptions& o : every_codec()) {
     const auto codec = make_codec<T>(o);
     for (const std::size_t d : {0, 1, 5, 64, 67}) {
-      const Bytes payload = encoded(*codec, random_row<T>(d), Noise{});
+      const Bytes payload = encoded(*codec, random_row<T>(d), MessageId{});
       std::vector<T> q(d);
       for (std::size_t length = 0; length < payload.size(); ++length)
-        ASSERT_FALSE(codec->decode(std::span(payload).first(length), Noise{}, q)) << name(o);
+        ASSERT_FALSE(codec->decode(std::span(payload).first(length), MessageId{}, q)) << name(o);
       Bytes longer = payload;
       for (int extra = 0; extra < 9; ++extra) {
         longer.push_back(std::byte{0});
-        ASSERT_FALSE(codec->decode(longer, Noise{}, q)) << name(o);
+        ASSERT_FALSE(codec->decode(longer, MessageId{}, q)) << name(o);
       }
     }
   }
@@ -144,7 +144,7 @@ TYPED_TEST(EveryCodec, RefusesRandomBytesOrDecodesThemWithinBounds) {
       // Where the sanitizers are off, guards at both ends notice a write outside.
       std::vector<T> row(d + 32, T{5});
       const std::span<T> q = std::span(row).subspan(16, d);
-      if (codec->decode(in, Noise{1, 2, 3, 0}, q)) {
+      if (codec->decode(in, MessageId{1, 2, 3, 0}, q)) {
         ASSERT_LE(in.size(), codec->payload_bytes(d));
         ASSERT_TRUE(in.size() == codec->payload_bytes(d) || !codec->fixed_length());
         for (const T x : q) ASSERT_TRUE(std::isfinite(x)) << name(o);

@@ -11,7 +11,7 @@
 namespace ticopd::testing {
 namespace {
 
-const Noise message{1, 2, 3, 0};  // seed, round, agent, channel
+const MessageId message{1, 2, 3, 0};  // seed, round, agent, channel
 const std::vector<float> v{1, -2, 0.5f, 0, -0.25f};
 const std::vector<float> w{1, -2, 0.5f, 2, -1};
 

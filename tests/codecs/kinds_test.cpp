@@ -16,10 +16,10 @@ class Kinds : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Kinds, Scalars);
 
-const Noise message{1, 2, 3, 0};
+const MessageId message{1, 2, 3, 0};
 
 template <class T>
-std::vector<T> sent(const CodecOptions& o, const std::vector<T>& v, const Noise& m = message) {
+std::vector<T> sent(const CodecOptions& o, const std::vector<T>& v, const MessageId& m = message) {
   const auto codec = make_codec<T>(o);
   return decoded(*codec, encoded(*codec, v, m), m, v.size());
 }
@@ -34,7 +34,7 @@ TYPED_TEST(Kinds, NaturalTakesOneOfTheTwoPowersAround) {
       continue;
     }
     const T f = std::frexp(std::abs(v[k]), &e) * 2 - 1;  // |v| = 2^(e - 1) (1 + f)
-    const bool up = message.uniform(k) < f;
+    const bool up = Noise{message}.uniform(k) < f;
     ASSERT_EQ(q[k], std::copysign(std::ldexp(T{1}, e - 1 + up), v[k])) << v[k];
   }
 }
@@ -51,7 +51,7 @@ TYPED_TEST(Kinds, NaturalKeepsPowersOfTwoAndEndsWhereFloatDoes) {
   // Below the smallest power a quarter of it is there once in four.
   int up = 0;
   for (std::uint32_t round = 0; round < 4000; ++round) {
-    const T q = sent<T>(options("natural"), {T(0x1p-128)}, Noise{8, round, 0, 0})[0];
+    const T q = sent<T>(options("natural"), {T(0x1p-128)}, MessageId{8, round, 0, 0})[0];
     ASSERT_TRUE(q == 0 || q == T(0x1p-126));
     up += q != 0;
   }
@@ -102,7 +102,7 @@ TYPED_TEST(Kinds, InfinityRoundsToLevelsOfTheLargestMagnitude) {
       for (std::size_t k = 100 * b; k < 100 * (b + 1); ++k)
         largest = std::max(largest, std::abs(static_cast<double>(v[k])));
       for (std::size_t k = 100 * b; k < 100 * (b + 1); ++k) {
-        const double at = std::abs(static_cast<double>(v[k])) / largest * s + message.uniform(k);
+        const double at = std::abs(static_cast<double>(v[k])) / largest * s + Noise{message}.uniform(k);
         if (std::abs(at - std::round(at)) < 1e-4 * s) continue;  // rounding decides
         ASSERT_NEAR(std::abs(q[k]), std::floor(at) * largest / s, 1e-6 * largest) << bits;
       }
@@ -141,7 +141,7 @@ TYPED_TEST(Kinds, RandomGossipSendsTheRowOrNothingAsTheCoinFalls) {
   const std::vector<T> v = random_row<T>(9);
   int sent = 0;
   for (std::uint32_t round = 0; round < 2000; ++round) {
-    const Noise m{5, round, 0, 0};
+    const MessageId m{5, round, 0, 0};
     const Bytes payload = encoded(*codec, v, m);
     sent += !payload.empty();
     ASSERT_EQ(decoded(*codec, payload, m, 9), payload.empty() ? std::vector<T>(9) : v);
@@ -187,7 +187,7 @@ TYPED_TEST(Kinds, GridTakesTheMiddleOfTheNearestCell) {
         const double r = 2 * std::pow(0.9, round < 2 ? 0 : round - 1.0);
         std::vector<T> v = random_row<T>(200);
         for (T& x : v) x = static_cast<T>(static_cast<double>(x) * r / 3);
-        const Noise m{1, round, 0, 0};
+        const MessageId m{1, round, 0, 0};
         const std::vector<T> q = sent(coded(grid(bits, 2, 0.9), coding), v, m);
         const double half = r / std::ldexp(1.0, bits);
         std::uint64_t outside = 0;
@@ -220,7 +220,8 @@ TYPED_TEST(Kinds, GridHasNoLevelZeroInOtherCodings) {
 
 TYPED_TEST(Kinds, GridNeverShrinksToNothing) {
   using T = TypeParam;
-  const std::vector<T> q = sent<T>(grid(2, 1, 0.5), {T{1}, T{-1}}, Noise{1, 4'000'000'000u, 0, 0});
+  const std::vector<T> q =
+      sent<T>(grid(2, 1, 0.5), {T{1}, T{-1}}, MessageId{1, 4'000'000'000u, 0, 0});
   EXPECT_EQ(q, (std::vector<T>{T(0x1.8p-127), T(-0x1.8p-127)}));
 }
 

@@ -5,8 +5,8 @@
 
 #include "rows.hpp"
 #include "ticopd/codecs/bit_stream.hpp"
-#include "ticopd/network/permutation.hpp"
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/permutation.hpp"
+#include "ticopd/numeric/sum.hpp"
 
 namespace ticopd::testing {
 namespace {

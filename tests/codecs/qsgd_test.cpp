@@ -45,7 +45,7 @@ void set_bits(Bytes& bytes, std::size_t first_bit, unsigned value, unsigned bits
 
 // ENC and DEC again, one coordinate and one bit at a time.
 template <class T>
-Reference reference(const std::vector<T>& v, const Noise& message, const CodecOptions& o) {
+Reference reference(const std::vector<T>& v, const MessageId& message, const CodecOptions& o) {
   const std::size_t d = v.size();
   const std::size_t length = o.bucket == 0 ? d : o.bucket;
   const std::size_t buckets = d == 0 ? 1 : (d + length - 1) / length;
@@ -69,7 +69,7 @@ Reference reference(const std::vector<T>& v, const Noise& message, const CodecOp
       T level = 0;
       if (norm > 0) {
         const T scale = static_cast<T>(s) / (static_cast<T>(norm) * lift);
-        level = std::floor((std::abs(v[k]) * lift) * scale + static_cast<T>(message.uniform(k)));
+        level = std::floor((std::abs(v[k]) * lift) * scale + static_cast<T>(Noise{message}.uniform(k)));
         if (level > static_cast<T>(s)) level = static_cast<T>(s);
       }
       set_bits(r.payload, 8 * levels_at + k * bits, static_cast<unsigned>(level), bits);
@@ -88,7 +88,7 @@ TYPED_TEST(Qsgd, MakesTheBytesAndValuesOfTheWrittenFormula) {
       const auto codec = make_codec<T>(o);
       for (std::size_t d = 0; d <= 1100; d += d < 132 ? 1 : 313) {
         const std::vector<T> v = random_row<T>(d);
-        const Noise message{(7ull << 32) + 5, static_cast<std::uint32_t>(d), 2, 1};
+        const MessageId message{(7ull << 32) + 5, static_cast<std::uint32_t>(d), 2, 1};
         const Reference r = reference(v, message, o);
         const Bytes payload = encoded(*codec, v, message);
         ASSERT_EQ(hex(payload), hex(r.payload)) << name(o) << " d " << d;
@@ -105,7 +105,7 @@ TYPED_TEST(Qsgd, QuantisesTinyNormsLikeOthers) {
     const auto codec = make_codec<T>(o);
     std::vector<T> v = random_row<T>(90);
     for (T& x : v) x *= static_cast<T>(size);
-    const Noise message{1, 1, 1, 0};
+    const MessageId message{1, 1, 1, 0};
     const Bytes payload = encoded(*codec, v, message);
     ASSERT_EQ(hex(payload), hex(reference(v, message, o).payload)) << size;
     const auto q = decoded(*codec, payload, message, v.size());
@@ -122,8 +122,8 @@ TYPED_TEST(Qsgd, ClampsTheLevelThatRoundingCarriesPastTheTop) {
   const std::vector<T> v{T{1}};
   bool clamped = false;
   for (std::uint32_t round = 0; round < 4000; ++round) {
-    const Noise message{2, round, 0, 0};
-    clamped = clamped || 65535.0f + message.uniform(0) >= 65536.0f;
+    const MessageId message{2, round, 0, 0};
+    clamped = clamped || 65535.0f + Noise{message}.uniform(0) >= 65536.0f;
     ASSERT_EQ(hex(encoded(*codec, v, message)), "0000803fffff00");
   }
   EXPECT_TRUE(clamped) << "no draw came near enough to 1: the test shows nothing";
@@ -138,7 +138,7 @@ TYPED_TEST(Qsgd, IsUnbiasedWhenUnscaled) {
     const std::vector<T> v = random_row<T>(d);
     std::vector<double> mean(d);
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      const Noise message{13, round, 0, 0};
+      const MessageId message{13, round, 0, 0};
       const auto q = decoded(*codec, encoded(*codec, v, message), message, d);
       for (std::size_t k = 0; k < d; ++k) mean[k] += static_cast<double>(q[k]) / rounds;
     }
@@ -152,7 +152,7 @@ TYPED_TEST(Qsgd, ScaledIsUnscaledDividedByTau) {
   using T = TypeParam;
   const std::size_t d = 100;
   const std::vector<T> v = random_row<T>(d);
-  const Noise message{1, 5, 0, 0};
+  const MessageId message{1, 5, 0, 0};
   const auto scaled = make_codec<T>(qsgd(3));
   const auto unscaled = make_codec<T>(qsgd(3, false));
   const Bytes payload = encoded(*scaled, v, message);
@@ -169,12 +169,12 @@ TYPED_TEST(Qsgd, RefusesANormThatFloatCannotCarry) {
   const auto codec = make_codec<T>(qsgd(8, false));
   Bytes out;
   const std::vector<T> largest{T{0x1p127}};
-  ASSERT_TRUE(codec->encode(largest, Noise{}, out));
+  ASSERT_TRUE(codec->encode(largest, MessageId{}, out));
   std::vector<T> q(1);
-  ASSERT_TRUE(codec->decode(out, Noise{}, q));
+  ASSERT_TRUE(codec->decode(out, MessageId{}, q));
   EXPECT_NEAR(q[0] / T{0x1p127}, 1, 1.0 / 255);
-  EXPECT_FALSE(codec->encode(std::vector<T>{T{0x1p127}, T{0x1p127}}, Noise{}, out));
-  EXPECT_FALSE(codec->encode(std::vector<T>{std::numeric_limits<T>::max()}, Noise{}, out));
+  EXPECT_FALSE(codec->encode(std::vector<T>{T{0x1p127}, T{0x1p127}}, MessageId{}, out));
+  EXPECT_FALSE(codec->encode(std::vector<T>{std::numeric_limits<T>::max()}, MessageId{}, out));
 }
 
 TYPED_TEST(Qsgd, RefusesNormsAndPaddingThatNoEncoderWrites) {
@@ -183,20 +183,20 @@ TYPED_TEST(Qsgd, RefusesNormsAndPaddingThatNoEncoderWrites) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const auto codec = make_codec<T>(qsgd(3, true, 4));
   const std::size_t d = 9;  // 27 bits of levels, 9 of signs, three norms
-  const Bytes good = encoded(*codec, random_row<T>(d), Noise{});
+  const Bytes good = encoded(*codec, random_row<T>(d), MessageId{});
   std::vector<T> q(d);
   for (const float norm : {inf, -inf, nan, -1.0f, -0.0f, 0x1.000002p127f})
     for (std::size_t b = 0; b < 3; ++b) {
       Bytes bad = good;
       std::memcpy(bad.data() + 4 * b, &norm, 4);
-      EXPECT_FALSE(codec->decode(bad, Noise{}, q)) << norm << " in bucket " << b;
+      EXPECT_FALSE(codec->decode(bad, MessageId{}, q)) << norm << " in bucket " << b;
     }
   for (unsigned bit = 0; bit < 8; ++bit)
     for (const std::size_t at : {12 + 3, 12 + 4 + 1}) {
       Bytes bad = good;
       bad[at] ^= static_cast<std::byte>(1u << bit);
       const bool padding = bit >= (at == 15 ? 3 : 1);
-      EXPECT_EQ(codec->decode(bad, Noise{}, q), !padding) << "byte " << at << " bit " << bit;
+      EXPECT_EQ(codec->decode(bad, MessageId{}, q), !padding) << "byte " << at << " bit " << bit;
     }
 }
 

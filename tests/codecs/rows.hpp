@@ -201,14 +201,14 @@ inline Bytes random_bytes(std::size_t count, Generator& random) {
 
 // ENC, with the buffer full of rubbish before: ENC must replace it.
 template <class T>
-Bytes encoded(const Codec<T>& codec, const std::vector<T>& v, const Noise& message) {
+Bytes encoded(const Codec<T>& codec, const std::vector<T>& v, const MessageId& message) {
   Bytes out(3, std::byte{0xa5});
   if (!codec.encode(v, message, out)) throw std::runtime_error("encode refused a finite row");
   return out;
 }
 
 template <class T>
-std::vector<T> decoded(const Codec<T>& codec, const Bytes& in, const Noise& message,
+std::vector<T> decoded(const Codec<T>& codec, const Bytes& in, const MessageId& message,
                        std::size_t d) {
   std::vector<T> q(d, T{123});
   if (!codec.decode(in, message, q)) throw std::runtime_error("decode refused a payload of encode");

@@ -26,10 +26,10 @@ TYPED_TEST(Stretches, DecodeWhatDecodeDecodes) {
   for (const CodecOptions& o : every_codec()) {
     const auto codec = make_codec<T>(o);
     for (const std::size_t d : {0, 1, 64, 2047, 2048, 2049, 4500}) {
-      const Noise message{9, 8, 7, 6};
+      const MessageId message{9, 8, 7, 6};
       const Bytes payload = encoded(*codec, random_row<T>(d), message);
       Collected<T> collected;
-      ASSERT_TRUE(codec->decode_stretches(payload, message, d, std::ref(collected))) << name(o);
+      ASSERT_TRUE(codec->decode_in_chunks(payload, message, d, std::ref(collected))) << name(o);
       ASSERT_EQ(collected.q, decoded(*codec, payload, message, d)) << name(o) << " d " << d;
     }
   }
@@ -38,7 +38,7 @@ TYPED_TEST(Stretches, DecodeWhatDecodeDecodes) {
 // Rows beyond the caches are fetched ahead, which must change nothing.
 TEST(LongRow, HasTheBytesOfTheScalarLoops) {
   const std::size_t d = (std::size_t{1} << 20) + 77;
-  const Noise message{9, 8, 7, 6};
+  const MessageId message{9, 8, 7, 6};
   const std::vector<float> x = random_row<float>(d, 1), h = random_row<float>(d, 2);
   for (const int bits : {4, 8, 11}) {
     const CodecOptions options{.kind = "qsgd", .bits = bits};
@@ -59,7 +59,7 @@ TYPED_TEST(Stretches, EncodeADifferenceAsTheRowItIs) {
   for (const CodecOptions& o : every_codec()) {
     const auto codec = make_codec<T>(o);
     for (const std::size_t d : {0, 1, 64, 2047, 2048, 2049, 4500}) {
-      const Noise message{9, 8, 7, 6};
+      const MessageId message{9, 8, 7, 6};
       const std::vector<T> x = random_row<T>(d, 1);
       std::vector<T> h = random_row<T>(d, 2), v(d);
       for (std::size_t k = 0; k < d; ++k) v[k] = x[k] - h[k];
@@ -86,29 +86,29 @@ TYPED_TEST(Stretches, NothingIsUsedOfWhatIsRefused) {
     const std::size_t d = 5003;  // the last byte of a plane of signs has padding
     std::vector<T> x = random_row<T>(d, 1);
     const std::vector<T> h = random_row<T>(d, 2);
-    Bytes payload = encoded(*codec, x, Noise{});
+    Bytes payload = encoded(*codec, x, MessageId{});
     if (payload.empty()) continue;  // random_gossip may have nothing to say
     ASSERT_FALSE(
-        codec->decode_stretches(std::span(payload).first(payload.size() - 1), Noise{}, d, use));
+        codec->decode_in_chunks(std::span(payload).first(payload.size() - 1), MessageId{}, d, use));
     if ((o.kind == "qsgd" && codec->fixed_length()) || o.kind == "sign") {
       payload.back() |= std::byte{0x80};
-      ASSERT_FALSE(codec->decode_stretches(payload, Noise{}, d, use)) << name(o);
+      ASSERT_FALSE(codec->decode_in_chunks(payload, MessageId{}, d, use)) << name(o);
     }
     if (o.kind == "identity") continue;
     x[d - 1] = std::numeric_limits<T>::quiet_NaN();
     Bytes out;
-    ASSERT_FALSE(codec->encode_difference(x, h, Noise{}, out, use)) << name(o);
+    ASSERT_FALSE(codec->encode_difference(x, h, MessageId{}, out, use)) << name(o);
   }
 }
 
 // A codec of one's own has to have encode and decode, and no more.
 struct Halves final : Codec<double> {
-  bool encode(std::span<const double> v, const Noise&, Bytes& out) const override {
+  bool encode(std::span<const double> v, const MessageId&, Bytes& out) const override {
     const auto bytes = std::as_bytes(v);
     out.assign(bytes.begin(), bytes.end());
     return true;
   }
-  bool decode(std::span<const std::byte> in, const Noise&, std::span<double> q) const override {
+  bool decode(std::span<const std::byte> in, const MessageId&, std::span<double> q) const override {
     if (in.size() != q.size_bytes()) return false;
     std::memcpy(q.data(), in.data(), in.size());
     for (double& x : q) x /= 2;
@@ -124,10 +124,11 @@ TEST(Codec, OfOnesOwnNeedsOnlyEncodeAndDecode) {
   const std::vector<double> x{1, 2, 3}, h{0, 4, 1};
   Collected<double> collected;
   Bytes out;
-  ASSERT_TRUE(codec.encode_difference(x, h, Noise{}, out, std::ref(collected)));
+  ASSERT_TRUE(codec.encode_difference(x, h, MessageId{}, out, std::ref(collected)));
   EXPECT_EQ(collected.q, (std::vector<double>{0.5, -1, 1}));
   EXPECT_EQ(out.size(), 24u);
-  EXPECT_FALSE(codec.decode_stretches(std::span(out).first(23), Noise{}, 3, std::ref(collected)));
+  EXPECT_FALSE(
+      codec.decode_in_chunks(std::span(out).first(23), MessageId{}, 3, std::ref(collected)));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "rows.hpp"
-#include "ticopd/network/permutation.hpp"
+#include "ticopd/numeric/permutation.hpp"
 
 namespace ticopd::testing {
 namespace {
@@ -34,10 +34,11 @@ TYPED_TEST(TopK, KeepsTheLargestMagnitudesAndNothingElse) {
       });
       std::vector<T> expected(d, T{0});
       for (std::size_t i = 0; i < std::min(k, d); ++i) expected[order[i]] = v[order[i]];
-      const Bytes payload = encoded(*codec, v, Noise{});
-      const std::vector<T> q = decoded(*codec, payload, Noise{}, d);
+      const Bytes payload = encoded(*codec, v, MessageId{});
+      const std::vector<T> q = decoded(*codec, payload, MessageId{}, d);
       ASSERT_EQ(q, expected) << "d " << d << " k " << k;
-      ASSERT_EQ(decoded(*codec, encoded(*codec, q, Noise{}), Noise{}, d), q) << "a second time";
+      ASSERT_EQ(decoded(*codec, encoded(*codec, q, MessageId{}), MessageId{}, d), q)
+          << "a second time";
     }
 }
 
@@ -45,10 +46,10 @@ TYPED_TEST(TopK, GivesTiesToTheLowerIndex) {
   using T = TypeParam;
   const auto codec = make_codec<T>(keep("top_k", 3));
   const std::vector<T> v{1, -2, 2, -1, 1, -2, 0};
-  EXPECT_EQ(decoded(*codec, encoded(*codec, v, Noise{}), Noise{}, 7),
+  EXPECT_EQ(decoded(*codec, encoded(*codec, v, MessageId{}), MessageId{}, 7),
             (std::vector<T>{0, -2, 2, 0, 0, -2, 0}));
   const std::vector<T> w{1, -1, 1, -1, 1};
-  EXPECT_EQ(decoded(*codec, encoded(*codec, w, Noise{}), Noise{}, 5),
+  EXPECT_EQ(decoded(*codec, encoded(*codec, w, MessageId{}), MessageId{}, 5),
             (std::vector<T>{1, -1, 1, 0, 0}));
 }
 
@@ -83,7 +84,7 @@ TYPED_TEST(TopK, RefusesIndicesValuesAndPaddingThatNoEncoderWrites) {
   using T = TypeParam;
   const auto codec = make_codec<T>(keep("top_k", 3));
   std::vector<T> q(5);
-  const auto accepts = [&](const Bytes& in) { return codec->decode(in, Noise{}, q); };
+  const auto accepts = [&](const Bytes& in) { return codec->decode(in, MessageId{}, q); };
   const std::vector<T> values{1, 2, 3};
   EXPECT_TRUE(accepts(top_3_of_5(values, {0, 2, 4})));
   EXPECT_EQ(q, (std::vector<T>{1, 0, 2, 0, 3}));
@@ -104,7 +105,7 @@ TYPED_TEST(RandK, KeepsTheFirstValuesOfItsPermutation) {
     for (const bool unbiased : {false, true}) {
       const auto codec = make_codec<T>(keep("rand_k", 9, unbiased));
       const std::vector<T> v = random_row<T>(d);
-      const Noise message{4, static_cast<std::uint32_t>(d), 6, 2};
+      const MessageId message{4, static_cast<std::uint32_t>(d), 6, 2};
       const Permutation p(d, Noise{4, static_cast<std::uint32_t>(d), 6, 0x80000002u});
       const std::size_t k = std::min<std::size_t>(9, d);
       std::vector<T> sent, expected(d, T{0});
@@ -125,7 +126,7 @@ TYPED_TEST(RandK, DrawsEveryCoordinateEquallyOften) {
   const std::vector<T> ones(d, T{1});
   std::vector<double> times(d);
   for (std::uint32_t round = 0; round < rounds; ++round) {
-    const Noise message{8, round, 1, 0};
+    const MessageId message{8, round, 1, 0};
     const auto q = decoded(*codec, encoded(*codec, ones, message), message, d);
     ASSERT_EQ(std::count(q.begin(), q.end(), T{1}), static_cast<std::ptrdiff_t>(k));
     for (std::size_t i = 0; i < d; ++i) times[i] += static_cast<double>(q[i]);
@@ -151,12 +152,13 @@ TYPED_TEST(RandK, RefusesValuesThatAreOrBecomeInfinite) {
   const auto codec = make_codec<T>(keep("rand_k", 1, true));
   std::vector<T> q(10);
   const auto accepts = [&](T value) {
-    return codec->decode(std::as_bytes(std::span(&value, 1)), Noise{}, q);
+    return codec->decode(std::as_bytes(std::span(&value, 1)), MessageId{}, q);
   };
   const T max = std::numeric_limits<T>::max();
   Bytes out;
-  EXPECT_TRUE(codec->encode(std::vector<T>(10, max / 16), Noise{}, out));
-  EXPECT_FALSE(codec->encode(std::vector<T>(10, max / 2), Noise{}, out)) << "DEC would refuse it";
+  EXPECT_TRUE(codec->encode(std::vector<T>(10, max / 16), MessageId{}, out));
+  EXPECT_FALSE(codec->encode(std::vector<T>(10, max / 2), MessageId{}, out))
+      << "DEC would refuse it";
   EXPECT_TRUE(accepts(max / 16));
   EXPECT_FALSE(accepts(max / 2)) << "times d / k = 10";
   EXPECT_FALSE(accepts(std::numeric_limits<T>::infinity()));

@@ -4,7 +4,7 @@
 
 #include "ticopd/codecs/bit_stream.hpp"
 #include "ticopd/codecs/levels.hpp"
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd::testing {
 

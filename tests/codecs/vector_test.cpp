@@ -40,13 +40,14 @@ bool same(double a, double b) {
 
 TEST(VectorLoops, DrawTheNoiseOfRandom123) {
   on_every_target([] {
-    for (const Noise message : {Noise{1, 2, 3, 0}, Noise{~0ull, ~0u, ~0u, ~0u},
-                                Noise{0x299f31d0a4093822ull, 0x85a308d3, 0x13198a2e, 0x03707344}})
+    for (const MessageId message :
+         {MessageId{1, 2, 3, 0}, MessageId{~0ull, ~0u, ~0u, ~0u},
+          Noise{0x299f31d0a4093822ull, 0x85a308d3, 0x13198a2e, 0x03707344}})
       for (const std::size_t first : {std::size_t{0}, std::size_t{2048}, std::size_t{4} << 29,
                                       (std::size_t{4} << 32) - 2048}) {
         std::vector<std::uint32_t> words(codec_stretch), expected(codec_stretch);
         Scalar::draw(message, first, codec_stretch, expected.data());
-        ASSERT_EQ(expected[5], message.block(static_cast<std::uint32_t>(first / 4) + 1)[1]);
+        ASSERT_EQ(expected[5], Noise{message}.block(static_cast<std::uint32_t>(first / 4) + 1)[1]);
         Vector::draw(message, first, codec_stretch, words.data());
         ASSERT_EQ(words, expected) << "from coordinate " << first;
       }
@@ -55,7 +56,7 @@ TEST(VectorLoops, DrawTheNoiseOfRandom123) {
 
 TEST(VectorLoops, DrawAtLeastWhatIsAskedAndNothingBeyondAStretch) {
   on_every_target([] {
-    const Noise message{5, 6, 7, 8};
+    const MessageId message{5, 6, 7, 8};
     std::vector<std::uint32_t> expected(codec_stretch);
     Scalar::draw(message, 4096, codec_stretch, expected.data());
     for (std::size_t count = 0; count <= codec_stretch; count += count < 300 ? 1 : 97) {
@@ -122,7 +123,7 @@ TEST(VectorLoops, PackFieldsOfEveryWidthAsABitWriterDoes) {
 template <class VectorCodec, class ScalarCodec>
 void agree(const VectorCodec& vector, const ScalarCodec& scalar, const std::vector<float>& x,
            const std::vector<float>& h) {
-  const Noise message{9, static_cast<std::uint32_t>(x.size()), 4, 1};
+  const MessageId message{9, static_cast<std::uint32_t>(x.size()), 4, 1};
   std::vector<float> difference(x.size());
   for (std::size_t k = 0; k < x.size(); ++k) difference[k] = x[k] - h[k];
   for (const std::vector<float>& v : {x, difference}) {
@@ -220,7 +221,7 @@ TEST(VectorCodecs, RefuseAndDecodeRandomBytesAlike) {
       Bytes in = random_bytes(vector.payload_bytes(d), random);
       if (in.size() > 3) in[3] &= std::byte{0x3f};  // mostly a norm that may travel
       std::vector<float> q(d, 1.0f), expected(d, 1.0f);
-      ASSERT_EQ(vector.decode(in, Noise{}, q), ScalarQsgd(o).decode(in, Noise{}, expected));
+      ASSERT_EQ(vector.decode(in, MessageId{}, q), ScalarQsgd(o).decode(in, MessageId{}, expected));
       ASSERT_TRUE(same_bits(q, expected)) << name(o) << " d " << d;
     }
   });

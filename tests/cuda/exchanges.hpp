@@ -10,7 +10,7 @@
 #include "codecs/rows.hpp"
 #include "cuda/device.hpp"
 #include "ticopd/cuda/codec.hpp"
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/sum.hpp"
 
 // Exchanges on a device, and the same as CpuMirror does them.
 namespace ticopd::cuda {
@@ -58,7 +58,7 @@ inline void apply_on_host(const CodecOptions& how, const Setting& s, std::uint32
                           MirrorState& state, Bytes& payload) {
   const auto codec = make_codec<float>(how);
   const std::size_t d = v.size();
-  const Noise name{seed, round, agent, channel};
+  const MessageId name{seed, round, agent, channel};
   Row &h = state.h[slot], &estimate = state.estimate[slot], &sent = state.sent[slot];
   Counters& counters = state.counters[slot];
   ++counters.messages;

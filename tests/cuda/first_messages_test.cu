@@ -18,13 +18,13 @@ class Overheard final : public Codec<float> {
  public:
   explicit Overheard(std::shared_ptr<const Codec<float>> codec) : codec_(std::move(codec)) {}
 
-  bool encode(std::span<const float> v, const Noise& message, Bytes& out) const override {
+  bool encode(std::span<const float> v, const MessageId& message, Bytes& out) const override {
     if (!codec_->encode(v, message, out)) return false;
     const std::lock_guard lock(mutex_);  // threads share the agents
     messages_[{message.round, message.agent}] = out;
     return true;
   }
-  bool decode(std::span<const std::byte> in, const Noise& message,
+  bool decode(std::span<const std::byte> in, const MessageId& message,
               std::span<float> q) const override {
     return codec_->decode(in, message, q);
   }
@@ -63,7 +63,7 @@ Messages sent_on_device(std::uint32_t rounds, bool host_gradient) {
     net.finish();
     const auto& messages = run.xhat.routes().messages();
     for (std::size_t m = 0; m < messages.size(); ++m) {
-      const int agent = net.plan().agent(messages[m].row);
+      const int agent = net.placement().agent(messages[m].row);
       sent[{round, static_cast<std::uint32_t>(agent)}] = run.xhat.codec()->payload(m);
     }
   }

@@ -12,7 +12,7 @@
 #include "ticopd/cuda/memory.hpp"
 #include "ticopd/cuda/objective.hpp"
 #include "ticopd/cuda/queue.hpp"
-#include "ticopd/network/permutation.hpp"
+#include "ticopd/numeric/permutation.hpp"
 
 namespace ticopd::cuda {
 

@@ -33,8 +33,8 @@ void expect_same(const RowMetrics& a, const RowMetrics& b) {
 
 // f and its gradient from what each agent says at this model, added up on the host.
 void take_global(AnyNetwork<float>& net, std::span<const float> x, ModelMetrics& to) {
-  std::vector<double> values(net.plan().rows());
-  Field<float> gradients(net.plan().rows(), x.size());
+  std::vector<double> values(net.placement().rows());
+  Field<float> gradients(net.placement().rows(), x.size());
   net.evaluate_at(x, values, gradients);
   const double n = static_cast<double>(values.size());
   to.loss = std::accumulate(values.begin(), values.end(), 0.0) / n;

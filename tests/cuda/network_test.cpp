@@ -97,10 +97,10 @@ TEST(CudaNetwork, GoesOnWithLinksThatComeAndGoAndACodecOfTheHost) {
 // Every second coordinate is lost. Made by nobody's table, so the device cannot know it.
 class Halves final : public Codec<float> {
  public:
-  bool encode(std::span<const float> v, const Noise& message, Bytes& out) const override {
+  bool encode(std::span<const float> v, const MessageId& message, Bytes& out) const override {
     return all_->encode(v, message, out);
   }
-  bool decode(std::span<const std::byte> in, const Noise& message,
+  bool decode(std::span<const std::byte> in, const MessageId& message,
               std::span<float> q) const override {
     if (!all_->decode(in, message, q)) return false;
     for (std::size_t k = 1; k < q.size(); k += 2) q[k] = 0;

@@ -144,7 +144,7 @@ TEST_F(ChosenFrom, StackedRegressionKeepsTheSlabsOfItsAgentsAndChecksAll) {
   const std::vector<double> a{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, b{1, 2, 3, 4, 5, 6};
   write_npy<double>(folder_ / "A.npy", std::vector<std::size_t>{3, 2, 2}, a);
   write_npy<double>(folder_ / "b.npy", std::vector<std::size_t>{3, 2}, b);
-  const auto middle = [](std::size_t agents, std::size_t samples) -> Stretch {
+  const auto middle = [](std::size_t agents, std::size_t samples) -> AgentRange {
     EXPECT_EQ(agents, 3u);
     EXPECT_EQ(samples, 2u);
     return {1, 1};

@@ -1,12 +1,12 @@
-#include "ticopd/data/file.hpp"
+#include "ticopd/system/file.hpp"
 
 #include <sys/stat.h>
 
 #include "data/temporary.hpp"
 #include "ticopd/data/npy.hpp"
-#include "ticopd/data/program.hpp"
-#include "ticopd/data/sha256.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/system/program.hpp"
+#include "ticopd/system/sha256.hpp"
 
 namespace ticopd {
 namespace {

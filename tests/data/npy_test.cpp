@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "data/temporary.hpp"
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "data/temporary.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dense/matrices.hpp"
-#include "ticopd/network/permutation.hpp"
+#include "ticopd/numeric/permutation.hpp"
 
 namespace ticopd::dense {
 

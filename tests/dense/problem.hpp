@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 #include "ticopd/objectives/objective.hpp"
 
 namespace ticopd::dense {

@@ -14,12 +14,12 @@
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/experiment/config.hpp"
-#include "ticopd/experiment/machine.hpp"
-#include "ticopd/experiment/metrics.hpp"
-#include "ticopd/experiment/study.hpp"
+#include "ticopd/experiment/run_set.hpp"
 #include "ticopd/graph/graph.hpp"
 #include "ticopd/objectives/registry.hpp"
 #include "ticopd/report/report.hpp"
+#include "ticopd/run/machine.hpp"
+#include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 namespace {
@@ -154,13 +154,13 @@ TEST(Docs, ConfigurationShowsAComparisonThatReads) {
   ASSERT_EQ(shown.size(), 1u);
   const fs::path file = fs::path(testing::TempDir()) / "docs_comparison.toml";
   std::ofstream(file) << shown[0];
-  const Study study = read_study({&file, 1}, {});
+  const RunSet run_set = read_run_set({&file, 1}, {});
   fs::remove(file);
-  ASSERT_EQ(study.runs.size(), 3u);
-  EXPECT_EQ(study.runs[1].config.get<std::string>("codec.kind"), "qsgd");
-  EXPECT_EQ(study.runs[1].config.get<int>("codec.bits"), 4);
-  EXPECT_FALSE(study.runs[2].config.has("algorithm.alpha"));
-  EXPECT_EQ(study.runs[2].folder, "choco-sgd-8-bits");
+  ASSERT_EQ(run_set.runs.size(), 3u);
+  EXPECT_EQ(run_set.runs[1].config.get<std::string>("codec.kind"), "qsgd");
+  EXPECT_EQ(run_set.runs[1].config.get<int>("codec.bits"), 4);
+  EXPECT_FALSE(run_set.runs[2].config.has("algorithm.alpha"));
+  EXPECT_EQ(run_set.runs[2].folder, "choco-sgd-8-bits");
 }
 
 // What stands in the last column of the table: the unit of a range, as code.

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/metrics.hpp"
+#include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 namespace {

@@ -5,7 +5,7 @@
 #include "ticopd/data/npy.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/prepare.hpp"
-#include "ticopd/network/plan.hpp"
+#include "ticopd/network/placement.hpp"
 
 namespace ticopd {
 namespace {
@@ -49,9 +49,9 @@ gamma = 0.4
     return prepare<T>(config, options);
   }
 
-  static std::size_t bytes(const std::vector<Held>& held) {
+  static std::size_t bytes(const std::vector<LayoutBytes>& held) {
     std::size_t sum = 0;
-    for (const Held& part : held) sum += part.bytes;
+    for (const LayoutBytes& part : held) sum += part.bytes;
     return sum;
   }
 
@@ -68,7 +68,7 @@ gamma = 0.4
       for (int rank = 0; rank < ranks; ++rank) {
         const Prepared<T> mine = prepared<T>(c, rank, ranks);
         const Objective<T>& part = *mine.setup.objective;
-        const Plan plan(whole.setup.graph, ranks, rank, sizes);
+        const Placement plan(whole.setup.graph, ranks, rank, sizes);
         EXPECT_EQ(mine.data, whole.data);
         ASSERT_EQ(part.agents(), f.agents());
         ASSERT_EQ(part.dimension(), f.dimension());
@@ -123,10 +123,11 @@ TEST_F(RankShards, HaveTheBitsOfOneProcessForSlabsGivenAgentByAgent) {
 
 TEST_F(RankShards, AreHeldOnceAndTheTestSetByEveryone) {
   const Set set{"problem.samples=700", "problem.features=40", "problem.partition=iid"};
-  const std::size_t all = bytes(prepared<float>(config(set), 0, 1).setup.objective->held());
+  const std::size_t all = bytes(prepared<float>(config(set), 0, 1).setup.objective->layouts());
   std::size_t sum = 0;
   for (int rank = 0; rank < 7; ++rank) {
-    const std::size_t mine = bytes(prepared<float>(config(set), rank, 7).setup.objective->held());
+    const std::size_t mine =
+        bytes(prepared<float>(config(set), rank, 7).setup.objective->layouts());
     EXPECT_LT(mine, all / 2) << "a seventh of the samples, and the test set of 140";
     sum += mine;
   }

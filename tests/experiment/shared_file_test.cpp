@@ -1,5 +1,5 @@
 // Files that all ranks write together: whole, or not there.
-#include "ticopd/experiment/shared_file.hpp"
+#include "ticopd/run/shared_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -127,7 +127,7 @@ void expect_both_products(const Make<T>& make, double room) {
     EXPECT_LE(made_up::relative_distance(got.z, want.z), room);
     EXPECT_LE(made_up::relative_distance(got.g, want.g), room);
     EXPECT_EQ(sweep(*x, s, 0, s.samples, w, false).z, got.z);
-    EXPECT_GT(x->held().front().bytes + s.samples, 0u);
+    EXPECT_GT(x->layouts().front().bytes + s.samples, 0u);
 
     // In two blocks that begin at a multiple of the cut: the same z, and gradients that add up.
     const std::size_t middle = s.samples / 2 / Features<T>::cut * Features<T>::cut;
@@ -212,8 +212,8 @@ TEST(Features, NanInAWeightReachesTheOutputsOfSamplesThatHaveItsPixel) {
 
 TEST(Features, ATestSetKeepsOneLayout) {
   const Shape s{200, 30, 10};
-  const auto all = sparse_pixels(pixels<float>(s), 10, Sweeps::gradients)->held();
-  const auto values = sparse_pixels(pixels<float>(s), 10, Sweeps::values)->held();
+  const auto all = sparse_pixels(pixels<float>(s), 10, Sweeps::gradients)->layouts();
+  const auto values = sparse_pixels(pixels<float>(s), 10, Sweeps::values)->layouts();
   ASSERT_EQ(all.size(), 2u);
   ASSERT_EQ(values.size(), 1u);
   EXPECT_EQ(all[0].bytes, values[0].bytes);

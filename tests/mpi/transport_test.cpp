@@ -4,7 +4,7 @@
 
 #include "mpi/world.hpp"
 #include "network/transport_conformance.hpp"
-#include "ticopd/network/clock.hpp"
+#include "ticopd/system/clock.hpp"
 #include "ticopd/transport/frame.hpp"
 
 namespace ticopd::dense {

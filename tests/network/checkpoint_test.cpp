@@ -1,4 +1,4 @@
-#include "ticopd/experiment/checkpoint.hpp"
+#include "ticopd/run/checkpoint.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
-#include "ticopd/network/cores.hpp"
+#include "ticopd/system/cores.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "data/temporary.hpp"
-#include "ticopd/network/pool.hpp"
+#include "ticopd/system/pool.hpp"
 
 namespace ticopd {
 namespace {

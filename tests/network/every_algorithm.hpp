@@ -7,7 +7,7 @@
 
 #include "dense/problem.hpp"
 #include "ticopd/algorithms/registry.hpp"
-#include "ticopd/experiment/solve.hpp"
+#include "ticopd/run/solve.hpp"
 
 namespace ticopd::dense {
 
@@ -25,8 +25,7 @@ inline AlgorithmOptions options_of(std::string_view name) {
   if (name == "dgd") return {"dgd", {{"eta", 0.05}}, {}};
   if (name == "extra") return {"extra", {{"alpha", 0.05}}, {}};
   if (name == "gradient_tracking") return {"gradient_tracking", {{"eta", 0.03}}, {}};
-  if (name == "primal_dual")
-    return {"primal_dual", {{"eta", 0.05}, {"alpha", 1}, {"beta", 1}}, {}};
+  if (name == "primal_dual") return {"primal_dual", {{"eta", 0.05}, {"alpha", 1}, {"beta", 1}}, {}};
   if (name == "prox_gpda") return {"prox_gpda", {{"beta", 15}}, {}};
   if (name == "prox_pda_perturbed")
     return {"prox_pda_perturbed", {{"rho", 3}, {"gamma", 0.01}}, {}};

@@ -1,4 +1,4 @@
-#include "ticopd/experiment/log_rounds.hpp"
+#include "ticopd/run/log_rounds.hpp"
 
 #include <gtest/gtest.h>
 

@@ -41,8 +41,8 @@ struct World {
   Field<T> rows(std::uint32_t number) const {
     Field<T> v = net.field();
     for (std::size_t row = 0; row < v.rows(); ++row) {
-      Generator random(
-          Noise{3, number, static_cast<std::uint32_t>(net.plan().agent(row)), stream_synthetic});
+      Generator random(Noise{3, number, static_cast<std::uint32_t>(net.placement().agent(row)),
+                             stream_synthetic});
       for (T& x : v.row(row)) x = static_cast<T>(random.normal());
     }
     return v;
@@ -50,7 +50,7 @@ struct World {
   // Q of one agent's row, drawn as round `round` on `channel` would.
   std::vector<T> Q(std::span<const T> v, int agent, std::uint32_t round,
                    std::uint32_t channel) const {
-    const Noise message{1, round, static_cast<std::uint32_t>(agent), channel};
+    const MessageId message{1, round, static_cast<std::uint32_t>(agent), channel};
     Bytes bytes;
     std::vector<T> q(v.size());
     EXPECT_TRUE(coder->encode(v, message, bytes) && coder->decode(bytes, message, q));
@@ -79,7 +79,7 @@ TEST(Mirror, IsNotDisturbedWhereNothingTravels) {
     mirror.send(v);
     mirror.receive();
     for (std::size_t row = 0; row < n; ++row) {
-      const Noise message{1, round, static_cast<std::uint32_t>(row), 2};
+      const MessageId message{1, round, static_cast<std::uint32_t>(row), 2};
       const bool same = w.copy(mirror.own(), row) == w.copy(before, row);
       EXPECT_EQ(same, !w.coder->travels(message)) << "round " << round << ", agent " << row;
       silent += same;
@@ -140,7 +140,7 @@ TEST(Mirror, MovesLongRowsAsItMovesShortOnes) {
         for (std::size_t i = 0; i < v.rows(); ++i) {
           std::vector<float> difference(cols), moved(cols);
           for (std::size_t k = 0; k < cols; ++k) difference[k] = v.row(i)[k] - before.row(i)[k];
-          const std::vector<float> q = w.Q(difference, w.net.plan().agent(i), round, 1);
+          const std::vector<float> q = w.Q(difference, w.net.placement().agent(i), round, 1);
           for (std::size_t k = 0; k < cols; ++k) moved[k] = before.row(i)[k] + 0.75f * q[k];
           ASSERT_EQ(w.copy(mirror.own(), i), moved) << kind;
           ASSERT_EQ(w.copy(mirror.sent(), i), q) << kind;
@@ -312,7 +312,7 @@ TEST(Mirror, GhostRowsAreTheOwnersRows) {
       mirror.start_at(w.rows(9));
       mirror.send(w.rows(1), 0.7f);
       mirror.receive();
-      EXPECT_GT(mirror.routes().ids().size(), w.net.plan().rows()) << "there are ghosts";
+      EXPECT_GT(mirror.routes().ids().size(), w.net.placement().rows()) << "there are ghosts";
       for (std::size_t slot = 0; slot < mirror.routes().ids().size(); ++slot)
         EXPECT_EQ(w.copy(mirror.own(), slot),
                   w.copy(all, static_cast<std::size_t>(mirror.routes().ids()[slot])));

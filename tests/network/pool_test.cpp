@@ -1,4 +1,4 @@
-#include "ticopd/network/pool.hpp"
+#include "ticopd/system/pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -18,7 +18,7 @@ TEST(Routes, FollowTheEntriesOfTheMatrix) {
     const Mixing matrix = laplacian(graph);
     for (const int ranks : {1, 2, 5, 12})
       for (int r = 0; r < ranks; ++r) {
-        const Plan plan(graph, ranks, r);
+        const Placement plan(graph, ranks, r);
         const Routes<double> routes(matrix, plan, graph, {}, 1);
         std::set<int> ghosts;
         ASSERT_EQ(routes.messages().size(), plan.rows());
@@ -49,7 +49,7 @@ TEST(Routes, FollowTheEntriesOfTheMatrix) {
 TEST(Routes, ToACentreGoOnlyThereAndBackOnlyFromThere) {
   const Graph graph = complete(5);
   const Mixing to = to_centre(graph), from = from_centre(graph);
-  const Plan plan(graph, 1, 0);
+  const Placement plan(graph, 1, 0);
   const Routes<double> up(to, plan, graph, {}, 1), down(from, plan, graph, {}, 1);
   ASSERT_EQ(up.messages().size(), 5u);
   EXPECT_TRUE(up.messages()[0].links.empty()) << "the centre need not tell itself";
@@ -72,7 +72,7 @@ TEST(Routes, ByLinkBothEndsAgreeOnWhatTravels) {
         std::map<std::pair<int, int>, Wire> sent, awaited;
         std::size_t messages = 0;
         for (int r = 0; r < ranks; ++r) {
-          const Plan plan(graph, ranks, r);
+          const Placement plan(graph, ranks, r);
           Routes<double> routes(matrix, plan, graph, schedule, 7);
           routes.at(round);
           for (const Message& m : routes.messages()) {
@@ -94,7 +94,7 @@ TEST(Routes, ByLinkEveryRowHasOneOwner) {
   const Mixing matrix = laplacian(graph);
   std::vector<int> owned;
   for (int r = 0; r < 3; ++r) {
-    const Plan plan(graph, 3, r);
+    const Placement plan(graph, 3, r);
     const Routes<double> routes(matrix, plan, graph, {.drop = 0.2}, 1);
     EXPECT_EQ(routes.total(), 14u);
     owned.insert(owned.end(), routes.ids().begin(),

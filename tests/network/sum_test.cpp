@@ -1,11 +1,11 @@
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/sum.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "network/ranks.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd::dense {

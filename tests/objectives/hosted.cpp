@@ -28,9 +28,9 @@ std::unique_ptr<Objective<T>> hosting(const ObjectiveOptions& options, int first
                            made_up::samples<T>(9, features, classes, 500), classes);
 }
 
-std::size_t bytes(const std::vector<Held>& held) {
+std::size_t bytes(const std::vector<LayoutBytes>& held) {
   std::size_t sum = 0;
-  for (const Held& part : held) sum += part.bytes;
+  for (const LayoutBytes& part : held) sum += part.bytes;
   return sum;
 }
 
@@ -87,8 +87,8 @@ TYPED_TEST(HostedShards, OfOtherAgentsCannotBeEvaluated) {
 TYPED_TEST(HostedShards, AreAllThatIsHeld) {
   using T = TypeParam;
   const auto options = made_up::options_of("softmax");
-  const std::size_t all = bytes(hosting<T>(options, 0, 4, 2)->held());
-  const std::size_t one = bytes(hosting<T>(options, 2, 1, 2)->held());
+  const std::size_t all = bytes(hosting<T>(options, 0, 4, 2)->layouts());
+  const std::size_t one = bytes(hosting<T>(options, 2, 1, 2)->layouts());
   EXPECT_GT(one, (5 + 9) * features * sizeof(T));
   EXPECT_LT(one, all / 20);  // 5 samples and the test set of 9, of 2135
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 #include "ticopd/objectives/registry.hpp"
 
 namespace ticopd::made_up {

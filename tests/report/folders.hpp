@@ -13,8 +13,8 @@
 
 #include "data/temporary.hpp"
 #include "ticopd/experiment/experiment.hpp"
-#include "ticopd/experiment/metrics.hpp"
 #include "ticopd/report/report.hpp"
+#include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 

@@ -5,7 +5,7 @@
 
 #include "dense/problem.hpp"
 #include "ticopd/algorithms/ticopd.hpp"
-#include "ticopd/experiment/solve.hpp"
+#include "ticopd/run/solve.hpp"
 
 namespace ticopd {
 namespace {
@@ -73,7 +73,7 @@ TEST(Contraction, MeasuredIsWithinTheBound) {
     Bytes out;
     for (std::uint32_t agent = 0; agent < 5; ++agent) {
       const std::vector<double> v = normals(d, agent);
-      ASSERT_TRUE(measuring.encode(v, Noise{1, 1, agent, 0}, out));
+      ASSERT_TRUE(measuring.encode(v, MessageId{1, 1, agent, 0}, out));
     }
     const MeasuredContraction found = measuring.measured();
     EXPECT_EQ(found.messages, 5u);
@@ -90,8 +90,8 @@ TEST(Contraction, MeasuredMeetsTheBoundOfTopKOnAConstantVector) {
   const MeasuringCodec<double> measuring(codec, 1, 1, 1);
   const std::vector<double> v(120, 2.5), zero(120, 0.0);
   Bytes out;
-  ASSERT_TRUE(measuring.encode(v, Noise{}, out));
-  ASSERT_TRUE(measuring.encode(zero, Noise{}, out));
+  ASSERT_TRUE(measuring.encode(v, MessageId{}, out));
+  ASSERT_TRUE(measuring.encode(zero, MessageId{}, out));
   EXPECT_EQ(measuring.measured().messages, 1u) << "a zero says nothing";
   EXPECT_DOUBLE_EQ(measuring.measured().worst_error, 0.75);
   EXPECT_DOUBLE_EQ(measuring.measured().delta(), *codec->contraction(120));
@@ -100,7 +100,7 @@ TEST(Contraction, MeasuredMeetsTheBoundOfTopKOnAConstantVector) {
 TEST(Contraction, MeasuredWithAGainIsOfGainTimesQ) {
   const MeasuringCodec<double> measuring(make_codec<double>({}), 1, 0.25, 1);
   Bytes out;
-  ASSERT_TRUE(measuring.encode(normals(50, 0), Noise{}, out));
+  ASSERT_TRUE(measuring.encode(normals(50, 0), MessageId{}, out));
   EXPECT_NEAR(measuring.measured().delta(), 0.25, 1e-12);
 }
 

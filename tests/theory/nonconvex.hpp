@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dense/matrices.hpp"
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 #include "ticopd/objectives/registry.hpp"
 
 namespace ticopd::dense {

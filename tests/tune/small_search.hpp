@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/system/file.hpp"
 #include "ticopd/tune/tune.hpp"
 
 namespace ticopd {

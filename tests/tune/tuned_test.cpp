@@ -13,10 +13,10 @@ using nlohmann::json;
 
 class TunedFile : public SmallSearch {
  protected:
-  Study study(const std::string& text, const Set& set = {}) const {
-    write("study.toml", text);
-    const fs::path file = base_ / "study.toml";
-    return read_study(std::span(&file, 1), set);
+  RunSet run_set(const std::string& text, const Set& set = {}) const {
+    write("run_set.toml", text);
+    const fs::path file = base_ / "run_set.toml";
+    return read_run_set(std::span(&file, 1), set);
   }
 
   static Tuned found(StepSizes values, std::uint32_t rounds = 64) {
@@ -30,13 +30,13 @@ class TunedFile : public SmallSearch {
     return t;
   }
 
-  // As `tune` writes it: into another folder than the study's.
-  Study written(const Study& before, const std::vector<Tuned>& tuned) const {
+  // As `tune` writes it: into another folder than the run_set's.
+  RunSet written(const RunSet& before, const std::vector<Tuned>& tuned) const {
     const std::string text = tuned_toml(before, tuned);
     EXPECT_NO_THROW(toml_to_json(text, "tuned.toml")) << text;
     write("out/tuned.toml", text);
     const fs::path file = base_ / "out/tuned.toml";
-    return read_study(std::span(&file, 1), {});
+    return read_run_set(std::span(&file, 1), {});
   }
 
   static json without_name(const Config& c) {
@@ -49,8 +49,8 @@ class TunedFile : public SmallSearch {
 const std::string choco = "[algorithm]\nname = \"choco_sgd\"\neta = 7\n";
 
 TEST_F(TunedFile, OfOneRunIsTheRunWithOtherStepSizes) {
-  const Study before = study(std::string(problem) + choco);
-  const Study after = written(before, {found({{"eta", 0.1234}, {"gamma", 1.5e-5}}, 99)});
+  const RunSet before = run_set(std::string(problem) + choco);
+  const RunSet after = written(before, {found({{"eta", 0.1234}, {"gamma", 1.5e-5}}, 99)});
   ASSERT_EQ(after.runs.size(), 1u);
   json expected = without_name(before.runs[0].config);
   expected["iterations"] = 99;
@@ -61,27 +61,27 @@ TEST_F(TunedFile, OfOneRunIsTheRunWithOtherStepSizes) {
 }
 
 TEST_F(TunedFile, TellsWhatWasFound) {
-  const Study before = study("name = \"mine\"\n" + std::string(problem) + choco);
+  const RunSet before = run_set("name = \"mine\"\n" + std::string(problem) + choco);
   const std::string text = tuned_toml(before, std::vector{found({{"eta", 0.1}, {"gamma", 0.2}})});
   expect_parts(text, {"# mine: loss_max = 0.25 after 64 rounds; 60 trials", "38.5 full runs"});
 }
 
 TEST_F(TunedFile, NamesTheAlgorithmThatWasTheDefault) {
-  const Study after =
-      written(study(std::string(problem)), {found({{"alpha", 0.1}, {"theta", 0.2}, {"eta", 0.3}})});
+  const RunSet after = written(run_set(std::string(problem)),
+                               {found({{"alpha", 0.1}, {"theta", 0.2}, {"eta", 0.3}})});
   EXPECT_EQ(after.runs[0].config.get<std::string>("algorithm.name"), "ticopd");
   EXPECT_NO_THROW(check(after.runs[0].config));
 }
 
 TEST_F(TunedFile, HasWhatTheSearchKept) {
   const std::string search = "[tune.search]\neta = [0.01, 1]\ngamma = 0.4\n";
-  const Study after =
-      written(study(std::string(problem) + choco + search), {found({{"eta", 0.1}})});
+  const RunSet after =
+      written(run_set(std::string(problem) + choco + search), {found({{"eta", 0.1}})});
   EXPECT_EQ(after.runs[0].config.get<double>("algorithm.gamma"), 0.4);
   EXPECT_EQ(after.runs[0].config.get<double>("algorithm.eta"), 0.1);
   EXPECT_NO_THROW(check(after.runs[0].config));
-  const Study overruled = written(study(std::string(problem) + choco + "gamma = 0.9\n" + search),
-                                  {found({{"eta", 0.1}})});
+  const RunSet overruled = written(run_set(std::string(problem) + choco + "gamma = 0.9\n" + search),
+                                   {found({{"eta", 0.1}})});
   EXPECT_EQ(overruled.runs[0].config.get<double>("algorithm.gamma"), 0.4);
 }
 
@@ -97,17 +97,17 @@ TEST_F(TunedFile, FindsTheFilesOfTheStudy) {
     const Prepared<float> p = prepare<float>(c, {.threads = 1});
     return std::isfinite(solve(p.algorithm, p.setup).last.loss_max);
   };
-  const Study one = written(study(text + choco), {found({{"eta", 0.1}, {"gamma", 0.2}})});
+  const RunSet one = written(run_set(text + choco), {found({{"eta", 0.1}, {"gamma", 0.2}})});
   EXPECT_TRUE(runs(one.runs[0].config));
-  const Study two =
-      written(study(text + choco + "[[run]]\nlabel = \"a\"\n[[run]]\nlabel = \"b\"\n"),
+  const RunSet two =
+      written(run_set(text + choco + "[[run]]\nlabel = \"a\"\n[[run]]\nlabel = \"b\"\n"),
               {found({{"eta", 0.1}, {"gamma", 0.2}}), found({{"eta", 0.2}, {"gamma", 0.2}})});
-  for (const Study::Run& run : two.runs) EXPECT_TRUE(runs(run.config));
+  for (const RunSet::Run& run : two.runs) EXPECT_TRUE(runs(run.config));
   EXPECT_FALSE(two.shared["problem"]["data"].get<std::string>().starts_with("csv:data"));
 }
 
 TEST_F(TunedFile, OfAComparisonIsAComparison) {
-  const Study before = study("name = \"both\"\n" + std::string(problem) + choco + R"([report]
+  const RunSet before = run_set("name = \"both\"\n" + std::string(problem) + choco + R"([report]
 title = "Two methods"
 [[run]]
 label = "CHOCO, 4 bit"
@@ -122,7 +122,7 @@ iterations = 128
   const std::vector<Tuned> tuned{found({{"eta", 0.1}, {"gamma", 0.2}}, 90),
                                  found({{"eta", 0.03}, {"gamma", 0.4}}, 45),
                                  found({{"eta", 7.0}, {"gamma", 0.6}}, 64)};
-  const Study after = written(before, tuned);
+  const RunSet after = written(before, tuned);
   ASSERT_EQ(after.runs.size(), 3u);
   EXPECT_EQ(after.name, "both");
   EXPECT_EQ(after.shared["report"], before.shared["report"]);
@@ -139,12 +139,12 @@ iterations = 128
 }
 
 TEST_F(TunedFile, KeepsWhatWasSetByHand) {
-  const Study before =
-      study(std::string(problem) + choco + "[[run]]\nlabel = \"a\"\n[[run]]\nlabel = \"b\"\n",
-            {"problem.samples=120", "codec.bits=4"});
-  const Study after = written(
+  const RunSet before =
+      run_set(std::string(problem) + choco + "[[run]]\nlabel = \"a\"\n[[run]]\nlabel = \"b\"\n",
+              {"problem.samples=120", "codec.bits=4"});
+  const RunSet after = written(
       before, {found({{"eta", 0.1}, {"gamma", 0.2}}), found({{"eta", 0.2}, {"gamma", 0.2}})});
-  for (const Study::Run& run : after.runs) {
+  for (const RunSet::Run& run : after.runs) {
     EXPECT_EQ(run.config.get<int>("problem.samples"), 120);
     EXPECT_EQ(run.config.get<int>("codec.bits"), 4);
   }

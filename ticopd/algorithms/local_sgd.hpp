@@ -23,7 +23,7 @@ struct LocalSGD {
   static constexpr auto parameters() {
     return std::array{
         Parameter<LocalSGD>{"eta", &LocalSGD::eta, positive, "step size", {1e-4, 10}},
-        Parameter<LocalSGD>{"period", &LocalSGD::period, counted, "rounds between averages"}};
+        Parameter<LocalSGD>{"period", &LocalSGD::period, whole_number, "rounds between averages"}};
   }
   static constexpr auto choices() {
     return std::array{Choice<LocalSGD>{"average", &LocalSGD::average, {"mixing", "star"},

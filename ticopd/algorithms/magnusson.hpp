@@ -12,7 +12,7 @@ namespace ticopd {
 // shrinks geometrically, but not faster than the method. No norm travels, only bits * d bits. Only
 // the structure was at hand, from memory; it is applied here to the primal-dual method of Yi et al.
 // 2021 and verified by convergence on a convex problem, and by breaking where the box shrinks
-// faster. A coordinate that leaves its box is counted as saturated.
+// faster. A coordinate that leaves its box is whole_number as saturated.
 struct Magnusson {
   Schedule eta = {}, alpha = {}, beta = {};
   Schedule r0 = {}, kappa = {};

@@ -66,9 +66,9 @@ struct Range {
 };
 inline constexpr Range positive{0, std::numeric_limits<double>::infinity(), false};
 inline constexpr Range up_to_one{0, 1, false};
-inline constexpr Range share{0, 1, true};
+inline constexpr Range unit_interval{0, 1, true};
 inline constexpr Range at_least_zero{0, std::numeric_limits<double>::infinity(), true};
-inline constexpr Range counted{1, 1e9, true, true, true};  // 1, 2, 3, ...
+inline constexpr Range whole_number{1, 1e9, true, true, true};  // 1, 2, 3, ...
 
 // Where tuning looks for a parameter: a log range, in units of what `unit` makes of the parameters
 // declared before it and of lambda_max(L). Ratios have ranges that suit every problem; only the

@@ -8,7 +8,7 @@ namespace ticopd {
 // D. Basu, D. Data, C. Karakus, S. Diggavi, "Qsparse-local-SGD: Distributed SGD with Quantization,
 // Sparsification, and Local Computations", 2019, Algorithm 1. A server method, for comparison: the
 // server is agent 0, the centre of a star, and holds data as well. What agents send up is
-// compressed, with error feedback; the model comes down as it is, and is counted.
+// compressed, with error feedback; the model comes down as it is, and is whole_number.
 struct QsparseLocalSGD {
   Schedule eta = {};
   Schedule period = 4;
@@ -18,7 +18,7 @@ struct QsparseLocalSGD {
   static constexpr auto parameters() {
     return std::array{
         Parameter<QsparseLocalSGD>{"eta", &QsparseLocalSGD::eta, positive, "step size", {1e-4, 10}},
-        Parameter<QsparseLocalSGD>{"period", &QsparseLocalSGD::period, counted,
+        Parameter<QsparseLocalSGD>{"period", &QsparseLocalSGD::period, whole_number,
                                    "rounds between exchanges"}};
   }
   bool needs_centre() const { return true; }

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ticopd/algorithms/fit.hpp"
+#include "ticopd/algorithms/compatibility.hpp"
 #include "ticopd/algorithms/parameter.hpp"
-#include "ticopd/algorithms/run.hpp"
+#include "ticopd/algorithms/any_run.hpp"
 #include "ticopd/graph/mixing.hpp"
 
 namespace ticopd {

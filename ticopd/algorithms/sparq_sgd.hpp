@@ -22,7 +22,7 @@ struct SparqSGD {
         Parameter<SparqSGD>{"gamma", &SparqSGD::gamma, up_to_one, "gossip step size", {0.03, 1}},
         Parameter<SparqSGD>{"threshold", &SparqSGD::threshold, at_least_zero,
                             "c_t: speaks where (x - xhat)^2 > c_t eta_t^2", {0.01, 1e4}},
-        Parameter<SparqSGD>{"period", &SparqSGD::period, counted, "rounds between exchanges"}};
+        Parameter<SparqSGD>{"period", &SparqSGD::period, whole_number, "rounds between exchanges"}};
   }
 
   template <class T>

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "ticopd/algorithms/all.hpp"
-#include "ticopd/algorithms/fit.hpp"
+#include "ticopd/algorithms/compatibility.hpp"
 #include "ticopd/algorithms/registry.hpp"
 
 // How an algorithm of the table (all.hpp) is made of options.
@@ -30,7 +30,7 @@ template <class A>
 A resolved(const AlgorithmOptions& options, const Spectrum& graph, Warnings& warnings,
            std::uint32_t iterations) {
   A params = configured<A>(options);
-  settle(params, graph, iterations, warnings);
+  derive_parameters(params, graph, iterations, warnings);
   return params;
 }
 

@@ -23,7 +23,7 @@ struct TiCoPD {
                           {0.03, 1, [](auto& p, double L) { return 1 / (p.alpha(1) * L); }}},
         Parameter<TiCoPD>{"eta", &TiCoPD::eta, positive, "dual step size",
                           {1e-3, 1, [](auto& p, double) { return p.theta(1); }}},
-        Parameter<TiCoPD>{"beta", &TiCoPD::beta, share, "weight of x against its surrogate", {},
+        Parameter<TiCoPD>{"beta", &TiCoPD::beta, unit_interval, "weight of x against its surrogate", {},
                           "1 - alpha theta lambda_max(L)"},
         Parameter<TiCoPD>{"gamma", &TiCoPD::gamma, up_to_one, "gain of the surrogate"}};
   }

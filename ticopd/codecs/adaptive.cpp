@@ -93,7 +93,7 @@ std::uint32_t Adaptive<T>::level_of(double magnitude, double u) const {
 }
 
 template <class T>
-bool Adaptive<T>::encode(std::span<const T> v, const Noise& message, Bytes& out) const {
+bool Adaptive<T>::encode(std::span<const T> v, const MessageId& message, Bytes& out) const {
   const double largest = static_cast<double>(largest_magnitude(Source<T>(v)));
   if (!(largest <= points_.back())) return false;  // a NaN as well
   const std::size_t d = v.size();
@@ -140,7 +140,7 @@ bool Adaptive<T>::take(std::span<const std::byte> in, std::span<std::uint16_t> l
 }
 
 template <class T>
-bool Adaptive<T>::decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const {
+bool Adaptive<T>::decode(std::span<const std::byte> in, const MessageId&, std::span<T> q) const {
   std::vector<std::uint16_t> levels(q.size());
   Bytes signs(plane_bytes(q.size(), 1));
   if (!take(in, levels, signs)) return false;

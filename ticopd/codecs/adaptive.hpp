@@ -20,8 +20,9 @@ class Adaptive final : public Codec<T> {
  public:
   explicit Adaptive(const CodecOptions& options);  // ConfigError for omega or step out of range
 
-  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override;
-  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override;
+  bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override;
+  bool decode(std::span<const std::byte> in, const MessageId& message,
+              std::span<T> q) const override;
 
   std::size_t payload_bytes(std::size_t d) const override;
   bool fixed_length() const override { return false; }

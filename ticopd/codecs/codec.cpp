@@ -17,19 +17,19 @@ std::span<T> scratch(int which, std::size_t d) {
 }  // namespace
 
 template <class T>
-bool Codec<T>::encode_difference(std::span<const T> x, std::span<const T> h, const Noise& message,
-                                 Bytes& out, const Use& sent) const {
+bool Codec<T>::encode_difference(std::span<const T> x, std::span<const T> h,
+                                 const MessageId& message, Bytes& out, const Use& sent) const {
   const std::span<T> v = scratch<T>(0, x.size());
   for (std::size_t k = 0; k < x.size(); ++k) v[k] = x[k] - h[k];
   if (!encode(v, message, out)) return false;
-  if (!decode_stretches(out, message, x.size(), sent))
+  if (!decode_in_chunks(out, message, x.size(), sent))
     throw std::logic_error("a codec refused its own payload");
   return true;
 }
 
 template <class T>
-bool Codec<T>::decode_stretches(std::span<const std::byte> in, const Noise& message, std::size_t d,
-                                const Use& use) const {
+bool Codec<T>::decode_in_chunks(std::span<const std::byte> in, const MessageId& message,
+                                std::size_t d, const Use& use) const {
   const std::span<T> q = scratch<T>(1, d);
   if (!decode(in, message, q)) return false;
   use(0, q);

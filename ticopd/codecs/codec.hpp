@@ -8,14 +8,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "ticopd/bytes.hpp"
 #include "ticopd/codecs/source.hpp"
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd {
-
-using Bytes = std::vector<std::byte>;
 
 // How the symbols of a quantiser become bits: planes of fixed width, an entropy coder, or the Elias
 // code of the QSGD paper (levels.hpp).
@@ -63,12 +61,12 @@ class Codec {
 
   // Replaces `out` by the payload of v, at most payload_bytes(v.size()) bytes. False if v, or a
   // norm of it, is not finite; `out` is then unspecified.
-  [[nodiscard]] virtual bool encode(std::span<const T> v, const Noise& message,
+  [[nodiscard]] virtual bool encode(std::span<const T> v, const MessageId& message,
                                     Bytes& out) const = 0;
 
   // Writes DEC(in) to all of q. False if `in` cannot be a payload of q.size() coordinates; q is
   // then unspecified. Never reads or writes out of bounds, whatever `in` holds.
-  [[nodiscard]] virtual bool decode(std::span<const std::byte> in, const Noise& message,
+  [[nodiscard]] virtual bool decode(std::span<const std::byte> in, const MessageId& message,
                                     std::span<T> q) const = 0;
 
   // The two above are all that a codec has to have. These two do the same in fewer sweeps over
@@ -81,13 +79,14 @@ class Codec {
   // ascending order. `sent` may overwrite h there: nobody reads it any more. False, without a call
   // of `sent`, where encode would be false.
   [[nodiscard]] virtual bool encode_difference(std::span<const T> x, std::span<const T> h,
-                                               const Noise& message, Bytes& out,
+                                               const MessageId& message, Bytes& out,
                                                const Use& sent) const;
 
   // DEC(in) of d coordinates, handed to `use` in the same way. False, without a call of `use`,
   // where decode would be false: a refused payload changes nothing.
-  [[nodiscard]] virtual bool decode_stretches(std::span<const std::byte> in, const Noise& message,
-                                              std::size_t d, const Use& use) const;
+  [[nodiscard]] virtual bool decode_in_chunks(std::span<const std::byte> in,
+                                              const MessageId& message, std::size_t d,
+                                              const Use& use) const;
 
   // The longest payload of d coordinates; of a code of fixed length, every payload.
   virtual std::size_t payload_bytes(std::size_t d) const = 0;
@@ -105,13 +104,13 @@ class Codec {
   std::optional<double> contraction(std::size_t d) const;
 
   // How many coordinates of v lie outside the range that this message can tell apart.
-  virtual std::uint64_t saturated(const Source<T>&, const Noise&) const { return 0; }
+  virtual std::uint64_t saturated(const Source<T>&, const MessageId&) const { return 0; }
 
   // A lossless codec carries v itself, not v - h: h + (v - h) is not v in floating point.
   virtual bool lossless() const { return false; }
 
   // False: of this name there is no message at all, and no channel that could disturb it.
-  virtual bool travels(const Noise&) const { return true; }
+  virtual bool travels(const MessageId&) const { return true; }
 
   // What make_codec made it of; null for a codec of one's own. The GPU finds its kernels by it.
   const CodecOptions* options() const { return options_ ? &*options_ : nullptr; }

@@ -37,7 +37,7 @@ class Grid final : public Codec<T> {
       throw ConfigError(fmt::format("codec.kappa = {}: allowed is 0 < kappa <= 1", kappa_));
   }
 
-  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override {
+  bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     if (!all_finite(v)) return false;
     const std::size_t d = v.size();
     const double half = std::ldexp(1.0, static_cast<int>(bits_) - 1);
@@ -65,7 +65,8 @@ class Grid final : public Codec<T> {
     return true;
   }
 
-  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override {
+  bool decode(std::span<const std::byte> in, const MessageId& message,
+              std::span<T> q) const override {
     const std::size_t d = q.size();
     if (in.size() > payload_bytes(d)) return false;
     std::vector<std::uint16_t> fields(d);
@@ -102,7 +103,7 @@ class Grid final : public Codec<T> {
     return {.absolute = static_cast<double>(d) * half_cell * half_cell};
   }
 
-  std::uint64_t saturated(const Source<T>& v, const Noise& message) const override {
+  std::uint64_t saturated(const Source<T>& v, const MessageId& message) const override {
     const double r = radius(message.round);
     std::uint64_t outside = 0;
     for (std::size_t k = 0; k < v.size(); ++k)

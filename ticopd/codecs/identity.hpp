@@ -13,13 +13,13 @@ class Identity final : public Codec<T> {
  public:
   explicit Identity(const CodecOptions&) {}
 
-  bool encode(std::span<const T> v, const Noise&, Bytes& out) const override {
+  bool encode(std::span<const T> v, const MessageId&, Bytes& out) const override {
     const auto bytes = std::as_bytes(v);
     out.assign(bytes.begin(), bytes.end());
     return all_finite(v);
   }
 
-  bool decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const override {
+  bool decode(std::span<const std::byte> in, const MessageId&, std::span<T> q) const override {
     if (in.size() != payload_bytes(q.size())) return false;
     if (!q.empty()) std::memcpy(q.data(), in.data(), in.size());
     return all_finite(std::span<const T>(q));

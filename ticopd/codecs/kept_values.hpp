@@ -57,7 +57,7 @@ class KeptValues {
   }
 
   [[nodiscard]] bool append(std::span<const T> v, std::span<const std::size_t> indices,
-                            const Noise& message, Bytes& out) const {
+                            const MessageId& message, Bytes& out) const {
     std::vector<T> values(indices.size());
     for (std::size_t j = 0; j < indices.size(); ++j) values[j] = v[indices[j]];
     Bytes payload;
@@ -69,7 +69,7 @@ class KeptValues {
   }
 
   // Writes the k coordinates that `in` holds to q, zeros elsewhere. k is at most q.size().
-  [[nodiscard]] bool take(std::span<const std::byte> in, const Noise& message, std::size_t k,
+  [[nodiscard]] bool take(std::span<const std::byte> in, const MessageId& message, std::size_t k,
                           std::span<T> q) const {
     std::vector<T> values(k);
     if (values_first_) {

@@ -27,7 +27,7 @@ class Natural final : public Codec<T> {
 
   explicit Natural(const CodecOptions& options) : coding_(options.coding) {}
 
-  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override {
+  bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     if (!(largest_magnitude(Source<T>(v)) <= T{0x1p127})) return false;  // a NaN as well
     const std::size_t d = v.size();
     std::vector<std::uint8_t> codes(d);
@@ -52,7 +52,7 @@ class Natural final : public Codec<T> {
     return true;
   }
 
-  bool decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const override {
+  bool decode(std::span<const std::byte> in, const MessageId&, std::span<T> q) const override {
     const std::size_t d = q.size();
     std::vector<std::uint8_t> codes(d);
     Bytes signs(plane_bytes(d, 1));

@@ -47,7 +47,8 @@ Qsgd<T, Loops, Norm>::Qsgd(const CodecOptions& options)
 }
 
 template <class T, class Loops, class Norm>
-bool Qsgd<T, Loops, Norm>::encode(std::span<const T> v, const Noise& message, Bytes& out) const {
+bool Qsgd<T, Loops, Norm>::encode(std::span<const T> v, const MessageId& message,
+                                  Bytes& out) const {
   if (coding_ != Coding::fixed)
     return bits_ <= 8 ? encode_coded<std::uint8_t>(Source<T>(v), message, out, {})
                       : encode_coded<std::uint16_t>(Source<T>(v), message, out, {});
@@ -62,7 +63,7 @@ bool Qsgd<T, Loops, Norm>::encode(std::span<const T> v, const Noise& message, By
 
 template <class T, class Loops, class Norm>
 bool Qsgd<T, Loops, Norm>::encode_difference(std::span<const T> x, std::span<const T> h,
-                                             const Noise& message, Bytes& out,
+                                             const MessageId& message, Bytes& out,
                                              const Use& sent) const {
   const Source<T> v(x, h);
   if (coding_ != Coding::fixed)
@@ -81,10 +82,10 @@ bool Qsgd<T, Loops, Norm>::encode_difference(std::span<const T> x, std::span<con
 }
 
 template <class T, class Loops, class Norm>
-bool Qsgd<T, Loops, Norm>::decode(std::span<const std::byte> in, const Noise& message,
+bool Qsgd<T, Loops, Norm>::decode(std::span<const std::byte> in, const MessageId& message,
                                   std::span<T> q) const {
   if (coding_ != Coding::fixed)
-    return decode_stretches(in, message, q.size(), [q](std::size_t first, std::span<const T> part) {
+    return decode_in_chunks(in, message, q.size(), [q](std::size_t first, std::span<const T> part) {
       std::ranges::copy(part, q.begin() + static_cast<std::ptrdiff_t>(first));
     });
   const Layout row(q.size(), bucket_, bits_);
@@ -96,7 +97,7 @@ bool Qsgd<T, Loops, Norm>::decode(std::span<const std::byte> in, const Noise& me
 }
 
 template <class T, class Loops, class Norm>
-bool Qsgd<T, Loops, Norm>::decode_stretches(std::span<const std::byte> in, const Noise&,
+bool Qsgd<T, Loops, Norm>::decode_in_chunks(std::span<const std::byte> in, const MessageId&,
                                             std::size_t d, const Use& use) const {
   if (coding_ != Coding::fixed)
     return bits_ <= 8 ? decode_coded<std::uint8_t>(in, d, use)
@@ -134,7 +135,7 @@ bool Qsgd<T, Loops, Norm>::norms_are_right(const Layout& row, std::span<const st
 
 template <class T, class Loops, class Norm>
 template <class Level>
-void Qsgd<T, Loops, Norm>::quantise(const Layout& row, Source<T> v, const Noise& message,
+void Qsgd<T, Loops, Norm>::quantise(const Layout& row, Source<T> v, const MessageId& message,
                                     std::size_t first, std::size_t count,
                                     std::span<const std::byte> norms, Level* levels) const {
   alignas(64) std::uint32_t noise[codec_stretch];
@@ -166,7 +167,7 @@ void Qsgd<T, Loops, Norm>::dequantise(const Layout& row, std::span<const std::by
 }
 
 template <class T, class Loops, class Norm>
-void Qsgd<T, Loops, Norm>::encode_stretch(const Layout& row, Source<T> v, const Noise& message,
+void Qsgd<T, Loops, Norm>::encode_stretch(const Layout& row, Source<T> v, const MessageId& message,
                                           std::size_t first, std::size_t count,
                                           std::span<std::byte> out) const {
   std::byte* plane = out.data() + row.levels_at + plane_bytes(first, bits_);
@@ -231,7 +232,7 @@ void Qsgd<T, Loops, Norm>::decode_stretch(const Layout& row, std::span<const std
 
 template <class T, class Loops, class Norm>
 template <class Level>
-bool Qsgd<T, Loops, Norm>::encode_coded(Source<T> v, const Noise& message, Bytes& out,
+bool Qsgd<T, Loops, Norm>::encode_coded(Source<T> v, const MessageId& message, Bytes& out,
                                         const Use& sent) const {
   const Layout row(v.size(), bucket_, bits_);
   out.resize(row.levels_at);

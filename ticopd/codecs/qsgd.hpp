@@ -49,11 +49,12 @@ class Qsgd final : public Codec<T> {
 
   explicit Qsgd(const CodecOptions& options);  // ConfigError unless bits is 1 ... 16
 
-  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override;
-  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override;
-  bool encode_difference(std::span<const T> x, std::span<const T> h, const Noise& message,
+  bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override;
+  bool decode(std::span<const std::byte> in, const MessageId& message,
+              std::span<T> q) const override;
+  bool encode_difference(std::span<const T> x, std::span<const T> h, const MessageId& message,
                          Bytes& out, const Use& sent) const override;
-  bool decode_stretches(std::span<const std::byte> in, const Noise& message, std::size_t d,
+  bool decode_in_chunks(std::span<const std::byte> in, const MessageId& message, std::size_t d,
                         const Use& use) const override;
 
   std::size_t payload_bytes(std::size_t d) const override;
@@ -78,14 +79,14 @@ class Qsgd final : public Codec<T> {
   bool encode_norms(const Layout& row, Source<T> v, std::span<std::byte> out) const;
   bool norms_are_right(const Layout& row, std::span<const std::byte> in) const;
   template <class Level>
-  void quantise(const Layout& row, Source<T> v, const Noise& message, std::size_t first,
+  void quantise(const Layout& row, Source<T> v, const MessageId& message, std::size_t first,
                 std::size_t count, std::span<const std::byte> norms, Level* levels) const;
   template <class Level>
   void dequantise(const Layout& row, std::span<const std::byte> norms, const Level* levels,
                   const std::byte* signs, std::size_t first, std::span<T> q) const;
 
   // Planes of fixed width are made and read stretch by stretch.
-  void encode_stretch(const Layout& row, Source<T> v, const Noise& message, std::size_t first,
+  void encode_stretch(const Layout& row, Source<T> v, const MessageId& message, std::size_t first,
                       std::size_t count, std::span<std::byte> out) const;
   bool is_payload(const Layout& row, std::span<const std::byte> in) const;
   bool levels_are_right(const Layout& row, std::span<const std::byte> in) const;
@@ -94,7 +95,7 @@ class Qsgd final : public Codec<T> {
 
   // Other codings see the levels of the whole row. `sent` may be empty.
   template <class Level>
-  bool encode_coded(Source<T> v, const Noise& message, Bytes& out, const Use& sent) const;
+  bool encode_coded(Source<T> v, const MessageId& message, Bytes& out, const Use& sent) const;
   template <class Level>
   bool decode_coded(std::span<const std::byte> in, std::size_t d, const Use& use) const;
 

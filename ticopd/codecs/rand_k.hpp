@@ -8,7 +8,7 @@
 #include "ticopd/codecs/kept_values.hpp"
 #include "ticopd/codecs/subset_size.hpp"
 #include "ticopd/codecs/values.hpp"
-#include "ticopd/network/permutation.hpp"
+#include "ticopd/numeric/permutation.hpp"
 
 namespace ticopd {
 
@@ -21,7 +21,7 @@ class RandK final : public Codec<T> {
   explicit RandK(const CodecOptions& options)
       : size_(options), inner_(make_codec_of_kept<T>(options)), unbiased_(options.unbiased) {}
 
-  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override {
+  bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     if (!all_finite(v)) return false;
     const std::size_t d = v.size();
     const Permutation subset = subset_of(d, message);
@@ -32,7 +32,8 @@ class RandK final : public Codec<T> {
     return !unbiased_ || (inner_->decode(out, message, values) && scale(d, values));
   }
 
-  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override {
+  bool decode(std::span<const std::byte> in, const MessageId& message,
+              std::span<T> q) const override {
     const std::size_t d = q.size();
     std::vector<T> values(size_.of(d));
     if (!inner_->decode(in, message, values) || !scale(d, values)) return false;
@@ -71,9 +72,10 @@ class RandK final : public Codec<T> {
     return all_finite(std::span<const T>(values));
   }
 
-  static Permutation subset_of(std::size_t d, Noise message) {
-    message.channel |= stream_subset;
-    return Permutation(d, message);
+  static Permutation subset_of(std::size_t d, const MessageId& message) {
+    Noise noise{message};
+    noise.channel |= stream_subset;
+    return Permutation(d, noise);
   }
 
   SubsetSize size_;

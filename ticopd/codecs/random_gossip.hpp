@@ -19,13 +19,14 @@ class RandomGossip final : public Codec<T> {
       throw ConfigError(fmt::format("codec.p = {}: allowed is 0 < p <= 1", p_));
   }
 
-  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override {
+  bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     if (travels(message)) return row_.encode(v, message, out);
     out.clear();
     return all_finite(v);
   }
 
-  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override {
+  bool decode(std::span<const std::byte> in, const MessageId& message,
+              std::span<T> q) const override {
     if (travels(message)) return row_.decode(in, message, q);
     std::fill(q.begin(), q.end(), T{0});
     return in.empty();
@@ -45,8 +46,8 @@ class RandomGossip final : public Codec<T> {
     return {.relative = 1.0 - p_, .unbiased = p_ == 1};
   }
 
-  bool travels(const Noise& message) const override {
-    Noise coin = message;
+  bool travels(const MessageId& message) const override {
+    Noise coin{message};
     coin.channel |= stream_coin;
     return static_cast<double>(coin.uniform(0)) < p_;
   }

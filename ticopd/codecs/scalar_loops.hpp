@@ -5,8 +5,8 @@
 
 #include "ticopd/codecs/bit_stream.hpp"
 #include "ticopd/codecs/source.hpp"
-#include "ticopd/network/noise.hpp"
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/noise.hpp"
+#include "ticopd/numeric/sum.hpp"
 
 namespace ticopd {
 
@@ -44,9 +44,10 @@ struct ScalarLoops {
 
   // The noise words of the coordinates first ... first + count - 1; `first` is a multiple of four.
   // `out` has room for a whole stretch, and more than `count` of it may be written.
-  static void draw(const Noise& message, std::size_t first, std::size_t count, std::uint32_t* out) {
+  static void draw(const MessageId& message, std::size_t first, std::size_t count,
+                   std::uint32_t* out) {
     for (std::size_t j = 0; j < count; j += 4) {
-      const Noise::Block block = message.block(static_cast<std::uint32_t>((first + j) / 4));
+      const Noise::Block block = Noise{message}.block(static_cast<std::uint32_t>((first + j) / 4));
       std::copy(block.begin(), block.end(), out + j);
     }
   }

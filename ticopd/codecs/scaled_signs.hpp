@@ -20,23 +20,23 @@ class ScaledSigns : public Codec<T> {
 
   explicit ScaledSigns(const CodecOptions& options) : bucket_(options.bucket) {}
 
-  bool encode(std::span<const T> v, const Noise&, Bytes& out) const override {
+  bool encode(std::span<const T> v, const MessageId&, Bytes& out) const override {
     return encode_source(Source<T>(v), out);
   }
 
-  bool encode_difference(std::span<const T> x, std::span<const T> h, const Noise& message,
+  bool encode_difference(std::span<const T> x, std::span<const T> h, const MessageId& message,
                          Bytes& out, const Use& sent) const override {
-    return encode_source(Source<T>(x, h), out) && decode_stretches(out, message, x.size(), sent);
+    return encode_source(Source<T>(x, h), out) && decode_in_chunks(out, message, x.size(), sent);
   }
 
-  bool decode(std::span<const std::byte> in, const Noise&, std::span<T> q) const override {
+  bool decode(std::span<const std::byte> in, const MessageId&, std::span<T> q) const override {
     const Buckets row(q.size(), bucket_);
     if (!is_payload(row, in)) return false;
     give(row, in, 0, q);
     return true;
   }
 
-  bool decode_stretches(std::span<const std::byte> in, const Noise&, std::size_t d,
+  bool decode_in_chunks(std::span<const std::byte> in, const MessageId&, std::size_t d,
                         const Use& use) const override {
     const Buckets row(d, bucket_);
     if (!is_payload(row, in)) return false;

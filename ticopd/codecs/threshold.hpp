@@ -25,7 +25,7 @@ class Threshold final : public Codec<T> {
           fmt::format("codec.threshold = {}: allowed is 0 <= threshold <= 1", threshold_));
   }
 
-  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override {
+  bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     const T largest = largest_magnitude(Source<T>(v));
     if (!std::isfinite(largest)) return false;
     std::vector<std::size_t> indices;
@@ -36,7 +36,8 @@ class Threshold final : public Codec<T> {
     return kept_.append(v, indices, message, out);
   }
 
-  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override {
+  bool decode(std::span<const std::byte> in, const MessageId& message,
+              std::span<T> q) const override {
     const std::size_t d = q.size();
     if (in.size() < count_bytes(d) || in.size() > payload_bytes(d)) return false;
     const std::uint64_t k = load_word(in.first(count_bytes(d)));

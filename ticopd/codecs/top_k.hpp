@@ -21,13 +21,14 @@ class TopK final : public Codec<T> {
  public:
   explicit TopK(const CodecOptions& options) : size_(options), kept_(options) {}
 
-  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override {
+  bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     if (!all_finite(v)) return false;
     out.clear();
     return kept_.append(v, largest(v, size_.of(v.size())), message, out);
   }
 
-  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override {
+  bool decode(std::span<const std::byte> in, const MessageId& message,
+              std::span<T> q) const override {
     return in.size() <= payload_bytes(q.size()) && kept_.take(in, message, size_.of(q.size()), q);
   }
 

@@ -11,7 +11,8 @@ namespace ticopd {
 struct VectorLoops {
   static double sum_of_squares(Source<float> v);
   static double sum_of_magnitudes(Source<float> v);
-  static void draw(const Noise& message, std::size_t first, std::size_t count, std::uint32_t* out);
+  static void draw(const MessageId& message, std::size_t first, std::size_t count,
+                   std::uint32_t* out);
 
   template <class Level>
   static void quantise(Source<float> v, const std::uint32_t* noise, const Scale<float>& by,
@@ -31,7 +32,8 @@ struct VectorLoops {
 
 // Rows of double: their noise is the same words, and most of the work.
 struct DoubleLoops : ScalarLoops<double> {
-  static void draw(const Noise& message, std::size_t first, std::size_t count, std::uint32_t* out) {
+  static void draw(const MessageId& message, std::size_t first, std::size_t count,
+                   std::uint32_t* out) {
     VectorLoops::draw(message, first, count, out);
   }
 };

@@ -12,7 +12,7 @@ namespace ticopd {
 namespace HWY_NAMESPACE {
 
 #if TICOPD_SCALAR_ONLY
-void draw(const Noise& message, std::size_t first, std::size_t count, std::uint32_t* out) {
+void draw(const MessageId& message, std::size_t first, std::size_t count, std::uint32_t* out) {
   Reference::draw(message, first, count, out);
 }
 #else
@@ -31,7 +31,7 @@ class Philox {
 
   // Round, agent and channel are the same in all lanes, so half of the first two rounds is scalar:
   // after them the words are (x0, x1, x2, fourth), and only the others differ between lanes.
-  explicit HWY_INLINE Philox(const Noise& message) {
+  explicit HWY_INLINE Philox(const MessageId& message) {
     std::uint32_t k0 = static_cast<std::uint32_t>(message.seed);
     std::uint32_t k1 = static_cast<std::uint32_t>(message.seed >> 32);
     for (int r = 0; r < 10; ++r, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) key_[r] = {k0, k1};
@@ -116,7 +116,7 @@ class Philox {
   std::uint32_t after_1_, after_2_x0_, after_2_x2_, after_3_;
 };
 
-void draw(const Noise& message, std::size_t first, std::size_t count, std::uint32_t* out) {
+void draw(const MessageId& message, std::size_t first, std::size_t count, std::uint32_t* out) {
   static_assert(codec_stretch % Philox::words == 0);
   const Philox philox(message);
   for (std::size_t k = 0; k < count; k += Philox::words)
@@ -133,7 +133,7 @@ namespace ticopd {
 
 HWY_EXPORT(draw);
 
-void VectorLoops::draw(const Noise& message, std::size_t first, std::size_t count,
+void VectorLoops::draw(const MessageId& message, std::size_t first, std::size_t count,
                        std::uint32_t* out) {
   HWY_DYNAMIC_DISPATCH(draw)(message, first, count, out);
 }

@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
+#include "ticopd/algorithms/any_run.hpp"
 #include "ticopd/algorithms/registry.hpp"
-#include "ticopd/algorithms/run.hpp"
 #include "ticopd/cuda/problem.hpp"
-#include "ticopd/network/any.hpp"
+#include "ticopd/network/any_network.hpp"
 
 // All that the rest of the library knows of the CUDA part. It is there in every build: in one
 // without CUDA (absent.cpp) all of it throws UnavailableError.

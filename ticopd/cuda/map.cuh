@@ -139,7 +139,7 @@ struct Watch {
 
 inline constexpr unsigned map_threads = 128;
 
-// The sum of one block in the frozen tree of network/sum.hpp, by a warp that has 4 coordinates in
+// The sum of one block in the frozen tree of numeric/sum.hpp, by a warp that has 4 coordinates in
 // each thread: sixteen lanes add up every sixteenth coordinate, then fold.
 __device__ __forceinline__ void sum_block_squares(const float (&difference)[4], double* to) {
   __shared__ float4 all[map_threads / 32][32];

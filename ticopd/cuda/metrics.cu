@@ -128,13 +128,13 @@ std::size_t MetricsRoom::bytes(std::size_t agents, std::size_t d) {
 
 MetricsRoom& CudaNetwork::metrics_room() {
   if (!metrics_room_)
-    metrics_room_ = std::make_unique<MetricsRoom>(plan_.rows(), s_.objective.dimension());
+    metrics_room_ = std::make_unique<MetricsRoom>(placement_.rows(), s_.objective.dimension());
   queue_.finish();  // what metrics do is a graph of its own
   return *metrics_room_;
 }
 
 void CudaNetwork::record_global(MetricsRoom& room, Rows model, std::size_t number) {
-  const std::uint64_t agents = plan_.rows();
+  const std::uint64_t agents = placement_.rows();
   general()->evaluate(queue_, model, room.values.data(), room.gradients.view());
   record_parts(queue_, room, OfMean{room.gradients.view(), agents, static_cast<double>(agents)},
                room.gradient(number), 1);
@@ -158,7 +158,7 @@ Global CudaNetwork::global_at(std::span<const float> x) {
   MetricsRoom& room = metrics_room();
   room.x.fill_rows(x);
   record_global(room, room.model(), 0);
-  record_sums(queue_, room, plan_.rows());
+  record_sums(queue_, room, placement_.rows());
   queue_.finish();
   const std::vector<double> sums = room.sums.download();
   return {sums[room.loss(0)], sums[room.gradient(0)]};
@@ -179,7 +179,7 @@ double CudaNetwork::share_of_test(std::uint32_t right) const {
 
 RowMetrics CudaNetwork::measure_rows(const Field& x, const Field* dual, const Field* surrogates) {
   MetricsRoom& room = metrics_room();
-  const std::size_t agents = plan_.rows();
+  const std::size_t agents = placement_.rows();
   const bool tested = s_.objective.test_samples() > 0;
   queue_.launch(take_mean, blocks_of_parts(room), x.view(), std::uint64_t{agents},
                 std::uint64_t{x.cols()}, room.mean.data(), room.x.view().data);

@@ -65,7 +65,7 @@ DeviceMirror::DeviceMirror(CudaNetwork& net, const Mixing& matrix, std::uint16_t
                            MirrorOptions options)
     : net_(net),
       channel_(net.channel(channel)),
-      routes_(matrix, net.plan(), net.surroundings().graph, net.surroundings().links,
+      routes_(matrix, net.placement(), net.surroundings().graph, net.surroundings().links,
               net.surroundings().seed) {
   const std::size_t d = net.surroundings().objective.dimension(), slots = routes_.ids().size();
   h_ = DeviceField(slots, d);
@@ -74,12 +74,12 @@ DeviceMirror::DeviceMirror(CudaNetwork& net, const Mixing& matrix, std::uint16_t
   if (routes_.by_link()) {
     const bool wanted[] = {true, options.estimate, options.sent};
     for (std::size_t i = 0; i < 3; ++i)
-      if (wanted[i]) means_[i] = DeviceField(net.plan().rows(), d);
+      if (wanted[i]) means_[i] = DeviceField(net.placement().rows(), d);
     mean_.upload(routes_.mean());
     // Room for the rounds in which every link is there: what is recorded keeps its addresses.
     std::size_t terms = 0;
     for (const auto& row : matrix.rows) terms += 2 * row.size();
-    mixing_.begin = Buffer<std::uint32_t>(net.plan().rows() + 1);
+    mixing_.begin = Buffer<std::uint32_t>(net.placement().rows() + 1);
     mixing_.terms = Buffer<MixingTerm>(terms);
   }
   counters_ = Buffer<Counters>(slots);
@@ -88,9 +88,9 @@ DeviceMirror::DeviceMirror(CudaNetwork& net, const Mixing& matrix, std::uint16_t
   senders_.resize(slots);
   if (routes_.by_link()) {
     std::size_t slot = 0;
-    for (std::size_t row = 0; row < net.plan().rows(); ++row)
+    for (std::size_t row = 0; row < net.placement().rows(); ++row)
       for (std::size_t link = 0;
-           link < net.surroundings().graph.neighbours(net.plan().agent(row)).size(); ++link)
+           link < net.surroundings().graph.neighbours(net.placement().agent(row)).size(); ++link)
         senders_[slot++] = {row, {link}};
   } else {
     for (const auto& m : routes_.messages()) senders_[m.slot] = {m.row, m.links};
@@ -125,7 +125,7 @@ void DeviceMirror::upload_routes() {
   std::vector<Message> all;
   for (const auto& m : routes_.messages())
     all.push_back({static_cast<std::uint32_t>(m.row), static_cast<std::uint32_t>(m.slot),
-                   static_cast<std::uint32_t>(net_.plan().agent(m.row)),
+                   static_cast<std::uint32_t>(net_.placement().agent(m.row)),
                    channel_ + (m.to < 0 ? 0u : 64u * (static_cast<std::uint32_t>(m.to) + 1))});
   if (!all.empty()) messages_.upload(all);
   mixing_.upload(routes_.mixing());

@@ -102,7 +102,7 @@ std::string_view CudaNetwork::gradient_name() {
 }
 
 DeviceField CudaNetwork::field() {
-  Field f(plan_.rows(), s_.objective.dimension(), &queue_);
+  Field f(placement_.rows(), s_.objective.dimension(), &queue_);
   count_state(f.bytes());
   return f;
 }

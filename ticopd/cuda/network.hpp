@@ -138,7 +138,7 @@ void CudaNetwork::map(const F& formula, Operands&&... operands) {
   const std::size_t d = s_.objective.dimension();
   const Grid grid{
       .blocks = dim3(static_cast<unsigned>((d + 4 * map_threads - 1) / (4 * map_threads)),
-                     static_cast<unsigned>(plan_.rows())),
+                     static_cast<unsigned>(placement_.rows())),
       .threads = dim3(map_threads),
       .early = true};
   [&]<std::size_t... i>(std::index_sequence<i...>) {

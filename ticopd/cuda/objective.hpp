@@ -20,7 +20,8 @@ class FullGradient {
 };
 
 // One hidden layer of at most 100 sigmoids on u8 features, the shape of the paper: fused kernels of
-// int8 tensor-core products (fused/objective.cu). Null where the problem or the device is of another kind.
+// int8 tensor-core products (fused/objective.cu). Null where the problem or the device is of
+// another kind.
 std::unique_ptr<FullGradient> make_fused_gradient(const Problem& problem);
 std::size_t fused_gradient_bytes(const Problem& problem);  // on the device; 0: not of this kind
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "ticopd/algorithms/run.hpp"
+#include "ticopd/algorithms/any_run.hpp"
 #include "ticopd/cuda/network.hpp"
 
 namespace ticopd::cuda {

@@ -8,7 +8,7 @@ namespace ticopd::cuda {
 
 inline constexpr unsigned row_sum_threads = 1024;
 
-// sum of term(k) for k in [0, count) in the frozen tree of network/sum.hpp, by one block of
+// sum of term(k) for k in [0, count) in the frozen tree of numeric/sum.hpp, by one block of
 // row_sum_threads; thread 0 gets it. Sixteen threads add up one block of 128 coordinates.
 template <class Term>
 __device__ double row_sum(std::size_t count, Term term) {

@@ -11,10 +11,10 @@
 #include <cstring>
 #include <vector>
 
-#include "ticopd/data/file.hpp"
-#include "ticopd/data/program.hpp"
-#include "ticopd/data/sha256.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/system/file.hpp"
+#include "ticopd/system/program.hpp"
+#include "ticopd/system/sha256.hpp"
 
 namespace ticopd {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "ticopd/data/shape.hpp"
-#include "ticopd/data/stream.hpp"
+#include "ticopd/system/stream.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd {
@@ -154,7 +154,7 @@ SampleSource<T> idx_source(const fs::path& folder) {
     images = require(folder, "t10k-images", 3);
     source.test = pair_reading<T>(images, require(folder, "t10k-labels", 1));
   }
-  source.settle = [images](Contents& train, Contents& test) {
+  source.reconcile = [images](Contents& train, Contents& test) {
     if (!images.empty() && test.features != train.features)
       throw FormatError(fmt::format("{}: images of {} pixels, those for training have {}",
                                     images.string(), test.features, train.features));

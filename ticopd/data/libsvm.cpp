@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ticopd/data/number.hpp"
-#include "ticopd/data/stream.hpp"
+#include "ticopd/system/stream.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/numeric/parse_number.hpp"
 
 namespace ticopd {
 namespace {

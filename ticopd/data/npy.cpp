@@ -13,9 +13,9 @@
 #include <limits>
 #include <optional>
 
-#include "ticopd/data/number.hpp"
 #include "ticopd/data/shape.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/numeric/parse_number.hpp"
 
 namespace ticopd {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ticopd/data/stream.hpp"
+#include "ticopd/system/stream.hpp"
 
 namespace ticopd {
 

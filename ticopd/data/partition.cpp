@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "ticopd/error.hpp"
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd {
 namespace {

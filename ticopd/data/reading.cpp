@@ -128,7 +128,7 @@ TrainTest<T> gather(const SampleSource<T>& source, const GatherOptions& options)
   Contents tested;
   if (source.test) tested = source.test(Wanted::all(), test.take());
   TrainTest<T> data;
-  data.classes = source.settle(all, tested);
+  data.classes = source.reconcile(all, tested);
   if (limit < all.labels.size()) all.labels.resize(limit);
   data.test = test.dataset(tested.features, std::move(tested.labels));
   if (!options.choose) {

@@ -59,7 +59,7 @@ struct SampleSource {
   Reading<T> test = {};  // empty: there are no test samples
   // Makes the two sets fit each other, or throws FormatError where they cannot: the number of
   // features, and labels as class numbers. Returns the number of classes, 0 for targets.
-  std::function<int(Contents& train, Contents& test)> settle;
+  std::function<int(Contents& train, Contents& test)> reconcile;
 };
 
 // Picks samples by the labels of all training samples and the number of classes: their places, in

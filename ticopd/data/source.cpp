@@ -69,7 +69,7 @@ SampleSource<T> file_source(const fs::path& file, const fs::path& test, bool reg
                             Read reading) {
   SampleSource<T> source{reading(file), {}, {}};
   if (!test.empty()) source.test = reading(test);
-  source.settle = [=](Contents& train, Contents& tested) {
+  source.reconcile = [=](Contents& train, Contents& tested) {
     if (!test.empty() && tested.features != train.features)
       throw FormatError(fmt::format("{}: {} features, the training file {} has {}", test.string(),
                                     tested.features, file.string(), train.features));
@@ -96,7 +96,7 @@ SampleSource<T> libsvm_source(const fs::path& file, fs::path test, bool regressi
   };
   SampleSource<T> source{reading(file, 0), {}, {}};
   if (!test.empty()) source.test = reading(test, 1);  // it may be all zeros, its training file not
-  source.settle = [=](Contents& train, Contents& tested) {
+  source.reconcile = [=](Contents& train, Contents& tested) {
     // The most that either file has, since zeros at the end leave no trace in one.
     const std::size_t features = std::max(train.features, tested.features);
     train.features = features;
@@ -183,8 +183,8 @@ TrainTest<T> load(const DataOptions& options, const Choose& choose) {
         options.test, options.data));
   SampleSource<T> source = open<T>(form, options);
   if (options.regression)
-    source.settle = [settle = source.settle](Contents& train, Contents& test) {
-      settle(train, test);
+    source.reconcile = [reconcile = source.reconcile](Contents& train, Contents& test) {
+      reconcile(train, test);
       return 0;
     };
   TrainTest<T> data = gather(source, {options.max_samples, options.normalize, choose});
@@ -193,8 +193,8 @@ TrainTest<T> load(const DataOptions& options, const Choose& choose) {
 }
 
 template <class T>
-StackedRegression<T> load_stacked(const fs::path& folder,
-                                  const std::function<Stretch(std::size_t, std::size_t)>& choose) {
+StackedRegression<T> load_stacked(
+    const fs::path& folder, const std::function<AgentRange(std::size_t, std::size_t)>& choose) {
   NpyStream a(folder / "A.npy");
   NpyStream b(folder / "b.npy");
   const auto& shape = a.shape();
@@ -226,8 +226,8 @@ StackedRegression<T> load_stacked(const fs::path& folder,
 template TrainTest<float> load(const DataOptions&, const Choose&);
 template TrainTest<double> load(const DataOptions&, const Choose&);
 template StackedRegression<float> load_stacked(
-    const fs::path&, const std::function<Stretch(std::size_t, std::size_t)>&);
+    const fs::path&, const std::function<AgentRange(std::size_t, std::size_t)>&);
 template StackedRegression<double> load_stacked(
-    const fs::path&, const std::function<Stretch(std::size_t, std::size_t)>&);
+    const fs::path&, const std::function<AgentRange(std::size_t, std::size_t)>&);
 
 }  // namespace ticopd

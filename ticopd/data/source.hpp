@@ -45,7 +45,7 @@ template <class T>
 TrainTest<T> load(const DataOptions& options, const Choose& choose = {});
 
 // Agents first ... first + count - 1.
-struct Stretch {
+struct AgentRange {
   std::size_t first = 0;
   std::size_t count = 0;
 };
@@ -56,9 +56,9 @@ struct StackedRegression {
   std::size_t agents = 0;
   std::size_t samples = 0;
   std::size_t features = 0;
-  Stretch held = {};  // the agents that a and b are of
-  std::vector<T> a;   // held x samples x features
-  std::vector<T> b;   // held x samples
+  AgentRange held = {};  // the agents that a and b are of
+  std::vector<T> a;      // held x samples x features
+  std::vector<T> b;      // held x samples
 };
 
 // A.npy and b.npy of the folder; `choose` names the agents to hold by the number of agents and the
@@ -66,6 +66,6 @@ struct StackedRegression {
 template <class T>
 StackedRegression<T> load_stacked(
     const std::filesystem::path& folder,
-    const std::function<Stretch(std::size_t agents, std::size_t samples)>& choose = {});
+    const std::function<AgentRange(std::size_t agents, std::size_t samples)>& choose = {});
 
 }  // namespace ticopd

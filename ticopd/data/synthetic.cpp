@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "ticopd/error.hpp"
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd {
 namespace {

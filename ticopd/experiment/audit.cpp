@@ -16,8 +16,8 @@ using nlohmann::json;
 // The checks, each of which adds a sentence for every pair of numbers that should be the same.
 class Checks {
  public:
-  Checks(const Counted& counted, std::vector<std::string>& findings)
-      : c_(counted), findings_(findings) {}
+  Checks(const ByteCounts& counts, std::vector<std::string>& findings)
+      : c_(counts), findings_(findings) {}
 
   void operator()() {
     ledger();
@@ -36,8 +36,8 @@ class Checks {
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < c_.agents.size(); ++i) {
       const std::string where = fmt::format("agent {}", i);
-      Counted::Codec parts;
-      for (const Counted::Part& p : c_.parts) {
+      ByteCounts::Codec parts;
+      for (const ByteCounts::Part& p : c_.parts) {
         parts.messages += p.agents[i].messages;
         parts.payload_bytes += p.agents[i].payload_bytes;
       }
@@ -67,7 +67,7 @@ class Checks {
         continue;
       }
       std::uint64_t parts = 0;
-      for (const Counted::Part& p : c_.parts) parts += p.agents[i].links[k].payload_bytes;
+      for (const ByteCounts::Part& p : c_.parts) parts += p.agents[i].links[k].payload_bytes;
       same(link->second, parts, where, "payload bytes in the ledger", "in all parts together");
       all += link->second;
       most = std::max(most, link->second);
@@ -87,7 +87,7 @@ class Checks {
   void rounds() {
     std::uint64_t done = 0;
     for (std::size_t p = 0; p < c_.parts.size(); ++p) {
-      const Counted::Part& part = c_.parts[p];
+      const ByteCounts::Part& part = c_.parts[p];
       same(part.from_round, done, fmt::format("part {}", p), "begins after round",
            "but the parts before it end with");
       if (part.to_round < part.from_round)
@@ -100,13 +100,13 @@ class Checks {
   }
 
   void part(std::size_t p) {
-    const Counted::Part& part = c_.parts[p];
+    const ByteCounts::Part& part = c_.parts[p];
     std::set<std::pair<int, int>> called_for;
     for (int i = 0; i < c_.graph.agents(); ++i)
       for (const int j : c_.graph.neighbours(i))
         if (part.owner(i) != part.owner(j)) called_for.emplace(i, part.owner(j));
     for (const auto& [agent, rank] : called_for) carried(p, agent, rank);
-    const auto refuse_others = [&](const Counted::ByAgentAndRank& list, std::string_view verb) {
+    const auto refuse_others = [&](const ByteCounts::ByAgentAndRank& list, std::string_view verb) {
       for (const auto& [key, frames] : list)
         if (!called_for.contains(key))
           findings_.push_back(
@@ -120,19 +120,19 @@ class Checks {
   }
 
   void carried(std::size_t p, int agent, int rank) {
-    const Counted::Part& part = c_.parts[p];
-    const Counted::Codec codec = c_.to_carry(part, agent, rank);
+    const ByteCounts::Part& part = c_.parts[p];
+    const ByteCounts::Codec codec = c_.to_carry(part, agent, rank);
     const std::string where = fmt::format("part {}, agent {}, rank {}", p, agent, rank);
-    const auto entry = [&](const Counted::ByAgentAndRank& list, std::string_view name) {
+    const auto entry = [&](const ByteCounts::ByAgentAndRank& list, std::string_view name) {
       const auto found = list.find({agent, rank});
       if (found != list.end()) return found->second;
       if (codec.messages > 0)
         findings_.push_back(fmt::format("{}: is missing from \"{}\", with {} messages to carry",
                                         where, name, codec.messages));
-      return Counted::Frames{};
+      return ByteCounts::Frames{};
     };
-    const Counted::Frames sent = entry(part.sent, "sent");
-    const Counted::Frames received = entry(part.received, "received");
+    const ByteCounts::Frames sent = entry(part.sent, "sent");
+    const ByteCounts::Frames received = entry(part.received, "received");
     same(sent.frames, codec.messages, where, "frames sent", "messages made by the codec");
     same(sent.bytes, codec.payload_bytes + frame_header_bytes * sent.frames, where, "bytes sent",
          fmt::format("payload and {} bytes of framing a frame make", frame_header_bytes));
@@ -143,15 +143,15 @@ class Checks {
   // The last part once more, as the ranks themselves added it up.
   void ranks() {
     const std::size_t p = c_.parts.size() - 1;
-    const Counted::Part& part = c_.parts[p];
+    const ByteCounts::Part& part = c_.parts[p];
     if (c_.kind == "none" && part.ranks() != 1)
       findings_.push_back(fmt::format("part {}: has {} ranks, but no transport", p, part.ranks()));
     if (c_.kind == "none" && c_.ranks.empty()) return;
     same(c_.ranks.size(), static_cast<std::uint64_t>(part.ranks()), fmt::format("part {}", p),
          "ranks that reported", "ranks");
     if (c_.ranks.size() != part.first.size()) return;
-    std::vector<Counted::Frames> sent(part.first.size()), received(part.first.size());
-    const auto add = [](Counted::Frames& sum, const Counted::Frames& f) {
+    std::vector<ByteCounts::Frames> sent(part.first.size()), received(part.first.size());
+    const auto add = [](ByteCounts::Frames& sum, const ByteCounts::Frames& f) {
       sum.frames += f.frames;
       sum.bytes += f.bytes;
     };
@@ -162,7 +162,7 @@ class Checks {
     for (std::size_t r = 0; r < c_.ranks.size(); ++r) {
       const std::string where = fmt::format("part {}, rank {}", p, r);
       const int end = r + 1 < part.first.size() ? part.first[r + 1] : c_.graph.agents();
-      const Counted::Rank& rank = c_.ranks[r];
+      const ByteCounts::Rank& rank = c_.ranks[r];
       same(static_cast<std::uint64_t>(rank.first), static_cast<std::uint64_t>(part.first[r]), where,
            "the rank's first agent is", "the part's");
       same(static_cast<std::uint64_t>(rank.last), static_cast<std::uint64_t>(end - 1), where,
@@ -172,7 +172,7 @@ class Checks {
     }
   }
 
-  void direction(const Counted::Direction& rank, const Counted::Frames& part,
+  void direction(const ByteCounts::Direction& rank, const ByteCounts::Frames& part,
                  const std::string& where, std::string_view verb) {
     same(rank.frames, part.frames, where, fmt::format("frames {}, by the rank,", verb),
          "by the part's agents");
@@ -182,7 +182,7 @@ class Checks {
          fmt::format("bytes {}, by the rank,", verb), "by the part's agents");
   }
 
-  const Counted& c_;
+  const ByteCounts& c_;
   std::vector<std::string>& findings_;
 };
 
@@ -201,12 +201,12 @@ void find_difference(Audit::Agent& a) {
   a.difference = static_cast<std::int64_t>(a.bytes - a.framing_bytes - a.to_carry);
 }
 
-Audit::Agent agent_row(const Counted& c, int agent) {
+Audit::Agent agent_row(const ByteCounts& c, int agent) {
   const auto i = static_cast<std::size_t>(agent);
   Audit::Agent row;
   row.messages = c.agents[i].messages;
   row.payload_bytes = c.agents[i].payload_bytes;
-  for (const Counted::Part& part : c.parts) {
+  for (const ByteCounts::Part& part : c.parts) {
     std::set<int> listeners;
     for (const int j : c.graph.neighbours(agent)) listeners.insert(part.owner(j));
     listeners.erase(part.owner(agent));
@@ -225,10 +225,10 @@ Audit::Agent agent_row(const Counted& c, int agent) {
   return row;
 }
 
-Audit::Link link_row(const Counted& c, int from, int to) {
+Audit::Link link_row(const ByteCounts& c, int from, int to) {
   const auto ledger = c.links.find({from, to});
   Audit::Link link{from, to, ledger == c.links.end() ? 0 : ledger->second, {}};
-  for (const Counted::Part& part : c.parts) {
+  for (const ByteCounts::Part& part : c.parts) {
     const int a = part.owner(from), b = part.owner(to);
     auto carrier = std::ranges::find_if(
         link.carriers, [&](const Audit::Carrier& x) { return x.from_rank == a && x.to_rank == b; });
@@ -256,8 +256,8 @@ json agent_json(const Audit::Agent& a) {
 }  // namespace
 
 Audit audit_ledger(const json& summary) {
-  Audit audit{.counted = read_counted(summary)};
-  const Counted& c = audit.counted;
+  Audit audit{.counts = read_byte_counts(summary)};
+  const ByteCounts& c = audit.counts;
   for (int i = 0; i < c.graph.agents(); ++i) {
     audit.agents.push_back(agent_row(c, i));
     add(audit.total, audit.agents.back());
@@ -286,7 +286,7 @@ json to_json(const Audit& audit) {
                      {"carriers", std::move(carriers)}});
   }
   return {{"agrees", audit.findings.empty()},
-          {"transport", audit.counted.kind},
+          {"transport", audit.counts.kind},
           {"frame_header_bytes", frame_header_bytes},
           {"agents", std::move(agents)},
           {"links", std::move(links)},

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "ticopd/experiment/counted.hpp"
+#include "ticopd/experiment/byte_counts.hpp"
 
 namespace ticopd {
 
 // The byte ledger of a run beside what its transport carried. Agent i's frame, frame_header_bytes
 // and the payload, goes once to each other rank that hosts a neighbour of i; within a rank nothing
-// travels. Whatever else was counted is a finding.
+// travels. Whatever else was counts is a finding.
 struct Audit {
   struct Agent {
     std::uint64_t messages = 0, payload_bytes = 0;  // by the codec
@@ -36,7 +36,7 @@ struct Audit {
   std::vector<Agent> agents = {};
   std::vector<Link> links = {};
   Agent total = {};
-  Counted counted;
+  ByteCounts counts;
   std::vector<std::string> findings = {};  // sentences; empty where all agrees
 
   bool anything_travelled() const { return total.frames > 0; }

@@ -6,15 +6,15 @@
 
 #include "ticopd/data/npy.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/carried.hpp"
-#include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/folder.hpp"
-#include "ticopd/experiment/machine.hpp"
 #include "ticopd/experiment/options.hpp"
-#include "ticopd/experiment/rounds.hpp"
 #include "ticopd/experiment/run_json.hpp"
-#include "ticopd/experiment/shared_file.hpp"
-#include "ticopd/network/cores.hpp"
+#include "ticopd/run/checkpoint.hpp"
+#include "ticopd/run/machine.hpp"
+#include "ticopd/run/rounds.hpp"
+#include "ticopd/run/shared_file.hpp"
+#include "ticopd/run/traffic_record.hpp"
+#include "ticopd/system/cores.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd {
@@ -236,7 +236,8 @@ class ExperimentRun {
                     {"update", solution.phases.update},
                     {"metrics", solution.phases.metrics}};
     j["share"] = shares_json(solution.phases, solution.spent);
-    j["memory"] = memory_json(solution.state_bytes, solution.resident_bytes, s.objective->held());
+    j["memory"] =
+        memory_json(solution.state_bytes, solution.resident_bytes, s.objective->layouts());
     j["date"] = utc_now();
     return j;
   }

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "ticopd/experiment/config.hpp"
-#include "ticopd/experiment/metrics.hpp"
 #include "ticopd/experiment/prepare.hpp"
+#include "ticopd/run/metrics.hpp"
 #include "ticopd/transport/processes.hpp"
 
 namespace ticopd {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "ticopd/data/file.hpp"
-#include "ticopd/data/number.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/metrics.hpp"
-#include "ticopd/network/clock.hpp"
+#include "ticopd/numeric/parse_number.hpp"
+#include "ticopd/run/metrics.hpp"
+#include "ticopd/system/clock.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd {
 

@@ -3,10 +3,10 @@
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/experiment/config.hpp"
-#include "ticopd/experiment/log_rounds.hpp"
 #include "ticopd/graph/graph.hpp"
 #include "ticopd/network/channel_noise.hpp"
 #include "ticopd/objectives/registry.hpp"
+#include "ticopd/run/log_rounds.hpp"
 
 namespace ticopd {
 

@@ -8,11 +8,11 @@
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/machine.hpp"
+#include "ticopd/experiment/analysis.hpp"
 #include "ticopd/experiment/options.hpp"
 #include "ticopd/experiment/problem.hpp"
-#include "ticopd/network/cores.hpp"
-#include "ticopd/theory/survey.hpp"
+#include "ticopd/system/cores.hpp"
+#include "ticopd/system/memory.hpp"
 
 namespace ticopd {
 namespace {

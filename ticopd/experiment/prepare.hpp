@@ -5,7 +5,7 @@
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/experiment/config.hpp"
-#include "ticopd/experiment/solve.hpp"
+#include "ticopd/run/solve.hpp"
 
 namespace ticopd {
 

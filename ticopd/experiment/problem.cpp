@@ -8,7 +8,7 @@
 #include "ticopd/data/source.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/options.hpp"
-#include "ticopd/network/plan.hpp"
+#include "ticopd/network/placement.hpp"
 
 namespace ticopd {
 namespace {
@@ -33,7 +33,7 @@ DataOptions data_options(const Config& config, const PrepareOptions& options) {
 }
 
 // The agents that this process hosts; `sizes` are the samples of all.
-using Hosted = std::function<Stretch(std::span<const std::size_t> sizes)>;
+using Hosted = std::function<AgentRange(std::span<const std::size_t> sizes)>;
 
 // Least squares given agent by agent in A.npy and b.npy: no partition.
 template <class T>
@@ -66,7 +66,7 @@ Shards<T> partitioned_shards(const Config& config, const DataOptions& options, i
                              const Hosted& hosted, bool shared, TrainTest<T>& samples) {
   std::vector<std::vector<std::uint32_t>> parts;  // of all agents
   std::vector<std::size_t> sizes;
-  Stretch mine;
+  AgentRange mine;
   const Choose choose = [&](std::span<const double> labels, int classes) {
     parts = partition(labels, classes, agents,
                       parse_partition(config.get<std::string>("problem.partition")),
@@ -128,8 +128,8 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
                                                    cuda::Options& device) {
   const DataOptions data = data_options(config, options);
   const ObjectiveOptions objective = objective_options(config);
-  const Hosted hosted = [&](std::span<const std::size_t> sizes) -> Stretch {
-    const Plan dealt(graph, options.ranks, options.rank, sizes);
+  const Hosted hosted = [&](std::span<const std::size_t> sizes) -> AgentRange {
+    const Placement dealt(graph, options.ranks, options.rank, sizes);
     return {static_cast<std::size_t>(dealt.first()), dealt.rows()};
   };
   name = data.data;

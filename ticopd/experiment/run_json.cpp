@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "ticopd/experiment/machine.hpp"
+#include "ticopd/system/memory.hpp"
 
 namespace ticopd {
 
@@ -61,9 +61,9 @@ json shares_json(const Phases& phases, double spent) {
           {"other", share(spent - known)}};
 }
 
-json memory_json(std::size_t state, std::size_t resident, const std::vector<Held>& held) {
+json memory_json(std::size_t state, std::size_t resident, const std::vector<LayoutBytes>& held) {
   json features = json::object();
-  for (const Held& layout : held) features[layout.layout] = layout.bytes;
+  for (const LayoutBytes& layout : held) features[layout.layout] = layout.bytes;
   return {{"state", state},
           {"features", std::move(features)},
           {"resident", resident > 0 ? resident : resident_bytes()},

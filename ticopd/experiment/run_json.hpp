@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "ticopd/experiment/metrics.hpp"
 #include "ticopd/graph/graph.hpp"
-#include "ticopd/network/any.hpp"
+#include "ticopd/network/any_network.hpp"
 #include "ticopd/objectives/objective.hpp"
+#include "ticopd/run/metrics.hpp"
 
 // The parts of run.json.
 namespace ticopd {
@@ -26,7 +26,8 @@ nlohmann::json segments_json(const std::vector<Segment>& segments);
 nlohmann::json shares_json(const Phases& phases, double spent);
 
 // What a run must hold, and what the process really has: bytes.
-nlohmann::json memory_json(std::size_t state, std::size_t resident, const std::vector<Held>& held);
+nlohmann::json memory_json(std::size_t state, std::size_t resident,
+                           const std::vector<LayoutBytes>& held);
 
 // Where the rounds were made: {"from_round", "device"}, each until the next. Parts that made none
 // (resumed when all was done) leave nothing.

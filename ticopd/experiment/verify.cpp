@@ -4,11 +4,11 @@
 #include <optional>
 #include <stdexcept>
 
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/experiment.hpp"
 #include "ticopd/experiment/folder.hpp"
-#include "ticopd/experiment/machine.hpp"
+#include "ticopd/run/machine.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd {
 namespace {

@@ -1,6 +1,6 @@
 #include "ticopd/graph/link_schedule.hpp"
 
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd {
 

@@ -8,7 +8,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/graph/bounds.hpp"
 #include "ticopd/graph/graph.hpp"
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd {
 namespace {

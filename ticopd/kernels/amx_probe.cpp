@@ -3,7 +3,7 @@
 // that name it and then fault (the table of tile sizes, CPUID leaf 0x1D, can read zero where all is
 // well, so it is not asked). What counts is a product that comes out right, and it is tried in a
 // child process, where an illegal instruction ends nothing else.
-#include "ticopd/kernels/cpu.hpp"
+#include "ticopd/kernels/amx_probe.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)
 
@@ -19,8 +19,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "ticopd/kernels/digit_product.hpp"
+#include "ticopd/kernels/base256_product.hpp"
 #include "ticopd/kernels/tiles.hpp"
+#include "ticopd/system/cpu.hpp"
 
 namespace ticopd {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <type_traits>
 
-#include "ticopd/kernels/cpu.hpp"
 #include "ticopd/kernels/gemm.hpp"
 #include "ticopd/kernels/kernel.hpp"
+#include "ticopd/system/cpu.hpp"
 
 namespace ticopd {
 namespace {

@@ -92,7 +92,7 @@ class DenseRows final : public Features<T> {
     }
   }
 
-  std::vector<typename Features<T>::Held> held() const override {
+  std::vector<typename Features<T>::LayoutBytes> layouts() const override {
     return {{"dense rows", this->samples_ * this->features_ * sizeof(T)}};
   }
 

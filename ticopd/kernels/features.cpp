@@ -18,7 +18,7 @@ Made<T> make_pixels(Dataset<T> data, std::size_t outputs, Sweeps sweeps) {
   if constexpr (std::is_same_v<T, float>) {
     // Both kernels compute outputs by the dozen: with fewer, most of a vector would be padding.
     const bool wide = outputs >= 8;
-    if (kernel() == Kernel::amx && wide) return digit_pixels(std::move(data), outputs, sweeps);
+    if (kernel() == Kernel::amx && wide) return int8_pixels(std::move(data), outputs, sweeps);
     if (kernel() == Kernel::avx512 && wide) return sparse_pixels(std::move(data), outputs, sweeps);
   }
   return staircase_pixels(std::move(data), outputs);

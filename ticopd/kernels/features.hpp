@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ticopd/data/dataset.hpp"
-#include "ticopd/data/held.hpp"
+#include "ticopd/data/layout_bytes.hpp"
 #include "ticopd/kernels/lanes.hpp"
 
 namespace ticopd {
@@ -41,8 +41,8 @@ class Features {
   void sweep_list(std::span<const std::uint32_t> positions, const T* w, const Middle& middle,
                   T* g) const;
 
-  using Held = ticopd::Held;
-  virtual std::vector<Held> held() const = 0;
+  using LayoutBytes = ticopd::LayoutBytes;
+  virtual std::vector<LayoutBytes> layouts() const = 0;
 
  protected:
   Features(std::size_t samples, std::size_t features, std::size_t outputs)
@@ -74,7 +74,7 @@ template <class T>
 std::unique_ptr<Features<T>> staircase_pixels(Dataset<T> data, std::size_t outputs);
 std::unique_ptr<Features<float>> sparse_pixels(Dataset<float> data, std::size_t outputs,
                                                Sweeps sweeps);
-std::unique_ptr<Features<float>> digit_pixels(Dataset<float> data, std::size_t outputs,
-                                              Sweeps sweeps);
+std::unique_ptr<Features<float>> int8_pixels(Dataset<float> data, std::size_t outputs,
+                                             Sweeps sweeps);
 
 }  // namespace ticopd

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "ticopd/error.hpp"
-#include "ticopd/kernels/cpu.hpp"
+#include "ticopd/kernels/amx_probe.hpp"
 #include "ticopd/kernels/gemm.hpp"
+#include "ticopd/system/cpu.hpp"
 
 namespace ticopd {
 namespace {

@@ -69,8 +69,8 @@ class SparsePixels final : public Features<float> {
     if (g != nullptr) put_panels(sums, g);
   }
 
-  std::vector<Held> held() const override {
-    std::vector<Held> parts{{"ink by sample", bytes_of(forward_)}};
+  std::vector<LayoutBytes> layouts() const override {
+    std::vector<LayoutBytes> parts{{"ink by sample", bytes_of(forward_)}};
     if (!backward_.counts.empty()) parts.push_back({"ink by pixel", bytes_of(backward_)});
     return parts;
   }

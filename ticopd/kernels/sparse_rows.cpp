@@ -54,7 +54,7 @@ class SparseRowsFeatures final : public Features<T> {
       sweep_panels(first, last, w, middle, g);
   }
 
-  std::vector<Held> held() const override { return {{"sparse rows", data_.bytes()}}; }
+  std::vector<LayoutBytes> layouts() const override { return {{"sparse rows", data_.bytes()}}; }
 
  protected:
   void read(std::span<const std::uint32_t> positions, T* rows) const override {

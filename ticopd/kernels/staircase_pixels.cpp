@@ -73,7 +73,7 @@ class StaircasePixels final : public Features<T> {
     if (g != nullptr) put_columns<T>(pixels_, sum, p, outputs, g, this->features_);
   }
 
-  std::vector<typename Features<T>::Held> held() const override {
+  std::vector<typename Features<T>::LayoutBytes> layouts() const override {
     return {{"staircase pixels", ink_.size()}};
   }
 

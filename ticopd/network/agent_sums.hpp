@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ticopd/network/field.hpp"
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/sum.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd {

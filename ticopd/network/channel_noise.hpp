@@ -5,7 +5,7 @@
 #include <numbers>
 #include <span>
 
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd {
 
@@ -21,12 +21,13 @@ struct ChannelNoise {
 
   // Adds the noise of coordinates first, first + 1, ... to q.
   template <class T>
-  void add(Noise message, std::size_t first, std::span<T> q) const {
-    message.channel |= stream_channel;
+  void add(const MessageId& message, std::size_t first, std::span<T> q) const {
+    Noise noise{message};
+    noise.channel |= stream_channel;
     Noise::Block block{};
     for (std::size_t i = 0; i < q.size(); ++i) {
       const std::size_t k = first + i;
-      if (i == 0 || k % 4 == 0) block = message.block(static_cast<std::uint32_t>(k / 4));
+      if (i == 0 || k % 4 == 0) block = noise.block(static_cast<std::uint32_t>(k / 4));
       q[i] += static_cast<T>(
           scale * (kind == Kind::uniform ? uniform(block[k % 4]) : gaussian(block, k % 4)));
     }

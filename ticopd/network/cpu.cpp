@@ -3,14 +3,14 @@
 #include <numeric>
 
 #include "ticopd/network/agent_sums.hpp"
-#include "ticopd/network/permutation.hpp"
+#include "ticopd/numeric/permutation.hpp"
 
 namespace ticopd {
 namespace {
 
 template <class T>
 void add_part(std::span<const T> part, std::span<T> sum) {
-  wide([=] {
+  with_widest_vectors([=] {
     for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += part[k];
   });
 }
@@ -53,8 +53,8 @@ template <class T>
 void CpuNetwork<T>::gradient(const Field& x, Field& g, bool full) {
   const PhaseTimer timer(this->phases().gradient);
   std::vector<Request> requests;
-  for (std::size_t row = 0; row < plan_.rows(); ++row) {
-    requests.push_back({x.row(row), g.row(row), full ? Batch{} : batch_of(plan_.agent(row))});
+  for (std::size_t row = 0; row < placement_.rows(); ++row) {
+    requests.push_back({x.row(row), g.row(row), full ? Batch{} : batch_of(placement_.agent(row))});
     requests.back().batch.value = false;
   }
   std::vector<double> values(requests.size());
@@ -64,17 +64,17 @@ void CpuNetwork<T>::gradient(const Field& x, Field& g, bool full) {
 template <class T>
 void CpuNetwork<T>::evaluate_at(std::span<const T> x, std::span<double> values, Field& g) {
   std::vector<Request> requests;
-  for (std::size_t row = 0; row < plan_.rows(); ++row) requests.push_back({x, g.row(row), {}});
+  for (std::size_t row = 0; row < placement_.rows(); ++row) requests.push_back({x, g.row(row), {}});
   evaluate(requests, values);
 }
 
 template <class T>
 Global CpuNetwork<T>::global_at(std::span<const T> x) {
-  std::vector<double> values(plan_.rows());
-  if (point_gradients_.size() == 0) point_gradients_ = Field(plan_.rows(), x.size());
+  std::vector<double> values(placement_.rows());
+  if (point_gradients_.size() == 0) point_gradients_ = Field(placement_.rows(), x.size());
   evaluate_at(x, values, point_gradients_);
   const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, values);
-  const double n = static_cast<double>(plan_.agents());
+  const double n = static_cast<double>(placement_.agents());
   return {std::accumulate(all.begin(), all.end(), 0.0) / n,
           squared_norm_of_mean(s_.transport, point_gradients_, n)};
 }
@@ -107,7 +107,7 @@ void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> v
   std::size_t extra = 0;
   for (std::size_t row = whole; row < rows; ++row) {
     first.push_back(tasks.size());
-    const std::size_t blocks = s_.objective.blocks(plan_.agent(row), requests[row].batch);
+    const std::size_t blocks = s_.objective.blocks(placement_.agent(row), requests[row].batch);
     for (std::size_t b = 0; b < blocks; ++b) tasks.push_back({row, b, requests[row].g, 0.0});
     extra += blocks - 1;
   }
@@ -127,7 +127,8 @@ void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> v
     }
     Task& task = tasks[t - whole];
     const Request& r = requests[task.row];
-    task.value = s_.objective.evaluate(plan_.agent(task.row), task.block, r.batch, r.x, task.g);
+    task.value =
+        s_.objective.evaluate(placement_.agent(task.row), task.block, r.batch, r.x, task.g);
   });
 
   constexpr std::size_t stretch = 8192;
@@ -150,7 +151,7 @@ void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> v
 template <class T>
 double CpuNetwork<T>::evaluate_agent(std::size_t row, const Request& r) const {
   thread_local std::vector<T> part;
-  const int agent = plan_.agent(row);
+  const int agent = placement_.agent(row);
   const std::size_t blocks = s_.objective.blocks(agent, r.batch);
   double value = 0.0;
   for (std::size_t b = 0; b < blocks; ++b) {

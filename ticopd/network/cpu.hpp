@@ -10,11 +10,11 @@
 #include <tuple>
 #include <vector>
 
-#include "ticopd/network/any.hpp"
+#include "ticopd/network/any_network.hpp"
 #include "ticopd/network/mirror.hpp"
 #include "ticopd/network/network.hpp"
 #include "ticopd/network/operand.hpp"
-#include "ticopd/network/wide.hpp"
+#include "ticopd/system/widest_vectors.hpp"
 
 namespace ticopd {
 
@@ -29,8 +29,8 @@ class CpuNetwork final : public AnyNetwork<T> {
   explicit CpuNetwork(const Surroundings<T>& s) : AnyNetwork<T>(s) {}
 
   Field field() const {
-    state_bytes_ += plan_.rows() * s_.objective.dimension() * sizeof(T);
-    return Field(plan_.rows(), s_.objective.dimension());
+    state_bytes_ += placement_.rows() * s_.objective.dimension() * sizeof(T);
+    return Field(placement_.rows(), s_.objective.dimension());
   }
   Field start() const;
 
@@ -49,7 +49,7 @@ class CpuNetwork final : public AnyNetwork<T> {
   void measured() override { point_gradients_ = {}; }  // as large as any state of a run
 
  private:
-  using AnyNetwork<T>::s_, AnyNetwork<T>::plan_, AnyNetwork<T>::round_;
+  using AnyNetwork<T>::s_, AnyNetwork<T>::placement_, AnyNetwork<T>::round_;
   using AnyNetwork<T>::state_bytes_;
 
   // One row of x (or the same for all) and where its value and gradient go.
@@ -71,7 +71,7 @@ template <class T>
 template <class F, class... Operands>
 void CpuNetwork<T>::map(const F& formula, Operands&&... operands) {
   const PhaseTimer timer(this->phases().update);
-  const std::size_t cols = s_.objective.dimension(), rows = plan_.rows();
+  const std::size_t cols = s_.objective.dimension(), rows = placement_.rows();
   // A task is some rows of a short stretch of columns: a mixture reads the rows of neighbours,
   // which then are still in a cache.
   constexpr std::size_t task_rows = 16, task_cols = 4 * map_chunk;
@@ -80,7 +80,7 @@ void CpuNetwork<T>::map(const F& formula, Operands&&... operands) {
   const auto task = [&](std::size_t t) {
     const std::size_t row = t % row_blocks * task_rows, end_row = std::min(rows, row + task_rows);
     const std::size_t col = t / row_blocks * task_cols, end_col = std::min(cols, col + task_cols);
-    wide([&] {
+    with_widest_vectors([&] {
       const F f = formula;  // a copy: what f writes to cannot be its own coefficients
       for (std::size_t i = row; i < end_row; ++i)
         for (std::size_t first = col; first < end_col; first += map_chunk) {

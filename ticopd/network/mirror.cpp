@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "ticopd/network/clock.hpp"
 #include "ticopd/network/cpu.hpp"
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/sum.hpp"
+#include "ticopd/system/clock.hpp"
 
 namespace ticopd {
 namespace {
@@ -24,7 +24,7 @@ CpuMirror<T>::CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t 
                         MirrorOptions options)
     : net_(net),
       channel_(net.channel(channel)),
-      routes_(matrix, net.plan(), net.surroundings().graph, net.surroundings().links,
+      routes_(matrix, net.placement(), net.surroundings().graph, net.surroundings().links,
               net.surroundings().seed),
       lossless_(make_codec<T>({})),
       dense_(options.dense) {
@@ -35,7 +35,7 @@ CpuMirror<T>::CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t 
   if (routes_.by_link())
     for (std::size_t i = 0; i < 3; ++i)
       if (i == 0 || (i == 1 && options.estimate) || (i == 2 && options.sent))
-        means_[i] = Field<T>(net.plan().rows(), d);
+        means_[i] = Field<T>(net.placement().rows(), d);
   net.count_state(h_.bytes() + estimate_.bytes() + sent_.bytes() + means_[0].bytes() +
                   means_[1].bytes() + means_[2].bytes() +
                   routes_.messages().size() * net.surroundings().codec.payload_bytes(d));
@@ -93,7 +93,7 @@ void CpuMirror<T>::exchange(const Field<T>& v, Exchange now) {
 
 // The links of one agent draw apart from each other.
 template <class T>
-Noise CpuMirror<T>::name_of(int agent, int to) const {
+MessageId CpuMirror<T>::name_of(int agent, int to) const {
   return {net_.surroundings().seed, now_.round, static_cast<std::uint32_t>(agent),
           channel_ + (to < 0 ? 0u : 64u * (static_cast<std::uint32_t>(to) + 1))};
 }
@@ -101,8 +101,8 @@ Noise CpuMirror<T>::name_of(int agent, int to) const {
 template <class T>
 void CpuMirror<T>::encode(std::size_t message, const Field<T>& v) {
   const Message& m = routes_.messages()[message];
-  const int agent = net_.plan().agent(m.row);
-  const Noise name = name_of(agent, m.to);
+  const int agent = net_.placement().agent(m.row);
+  const MessageId name = name_of(agent, m.to);
   const std::span<const T> row = v.row(m.row), h = std::as_const(h_).row(m.slot);
   Encoded& out = encoded_[message];
   const auto refuse = [&] {
@@ -130,7 +130,7 @@ void CpuMirror<T>::encode(std::size_t message, const Field<T>& v) {
                    : codec.encode(row, name, out.payload)))
     refuse();
   if (!difference &&  // we apply what we put on the wire
-      !codec.decode_stretches(out.payload, name, v.cols(), apply_here))
+      !codec.decode_in_chunks(out.payload, name, v.cols(), apply_here))
     throw std::logic_error("a codec refused its own payload: " +
                            message_name(agent, now_.round, channel_));
 }
@@ -144,7 +144,7 @@ void CpuMirror<T>::stay(std::size_t slot) {
 }
 
 template <class T>
-void CpuMirror<T>::apply_disturbed(std::size_t slot, const Noise& message, std::size_t first,
+void CpuMirror<T>::apply_disturbed(std::size_t slot, const MessageId& message, std::size_t first,
                                    std::span<const T> q) {
   const ChannelNoise& channel = net_.surroundings().channel_noise;
   if (!channel.any() || !now_.codec->travels(message)) return apply(slot, first, q);
@@ -164,7 +164,7 @@ void CpuMirror<T>::apply(std::size_t slot, std::size_t first, std::span<const T>
   const T gain = now_.gain;
   const bool raw = now_.kind == FrameType::raw;
   const bool whole = raw || now_.codec->lossless();  // q is the vector, not a difference
-  wide([=] {
+  with_widest_vectors([=] {
     for (std::size_t k = 0; sent && k < d; ++k) sent[k] = whole && !raw ? q[k] - h[k] : q[k];
     for (std::size_t k = 0; estimate && k < d; ++k) estimate[k] = whole ? q[k] : h[k] + q[k];
     if (!whole)
@@ -190,7 +190,7 @@ void CpuMirror<T>::post(std::size_t message) {
   header.type = e.skipped ? FrameType::skip : now_.kind;
   header.channel = channel_;
   header.round = now_.round;
-  header.agent = static_cast<std::uint32_t>(net_.plan().agent(m.row));
+  header.agent = static_cast<std::uint32_t>(net_.placement().agent(m.row));
   header.scalar_bytes = sizeof(T);
   header.d = h_.cols();
   header.surrogate = hash_row(std::as_bytes(std::as_const(h_).row(m.slot)));
@@ -242,12 +242,12 @@ void CpuMirror<T>::take(const Arrival& from, std::span<const std::byte> frame) {
   if ((header.type != now_.kind && !skipped) || header.scalar_bytes != sizeof(T) ||
       header.d != h_.cols())
     refuse("another type, precision or dimension than ours");
-  const Noise name = name_of(from.agent, from.to);
+  const MessageId name = name_of(from.agent, from.to);
   const auto apply_here = [&](std::size_t first, std::span<const T> q) {
     apply_disturbed(from.slot, name, first, q);
   };
   if (skipped) stay(from.slot);
-  if (!skipped && !now_.codec->decode_stretches(body, name, h_.cols(), apply_here))
+  if (!skipped && !now_.codec->decode_in_chunks(body, name, h_.cols(), apply_here))
     refuse("the codec refuses its payload");
   if (hash_row(std::as_bytes(std::as_const(h_).row(from.slot))) != header.surrogate)
     refuse("our copy of its surrogate differs from the sender's after applying it");

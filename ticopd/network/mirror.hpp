@@ -8,7 +8,7 @@
 
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/graph/mixing.hpp"
-#include "ticopd/network/any.hpp"
+#include "ticopd/network/any_network.hpp"
 #include "ticopd/network/field.hpp"
 #include "ticopd/network/operand.hpp"
 #include "ticopd/network/routes.hpp"
@@ -83,9 +83,9 @@ class CpuMirror final : public AnyMirror<T> {
   void take(const Arrival& from, std::span<const std::byte> frame);
   void stay(std::size_t slot);
   void apply(std::size_t slot, std::size_t first, std::span<const T> q);
-  void apply_disturbed(std::size_t slot, const Noise& message, std::size_t first,
+  void apply_disturbed(std::size_t slot, const MessageId& message, std::size_t first,
                        std::span<const T> q);
-  Noise name_of(int agent, int to) const;
+  MessageId name_of(int agent, int to) const;
   void update_means();
   const Field<T>& arrived(const Field<T>& rows) const;
   const Field<T>& kept(const Field<T>& rows) const;

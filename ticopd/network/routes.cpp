@@ -14,10 +14,10 @@ std::size_t place_among(const std::vector<int>& neighbours, int agent) {
 }  // namespace
 
 template <class T>
-Routes<T>::Routes(const Mixing& matrix, const Plan& plan, const Graph& graph,
+Routes<T>::Routes(const Mixing& matrix, const Placement& plan, const Graph& graph,
                   const LinkSchedule& schedule, std::uint64_t seed)
     : matrix_(matrix),
-      plan_(plan),
+      placement_(plan),
       graph_(graph),
       schedule_(schedule),
       seed_(seed),
@@ -41,37 +41,38 @@ std::size_t Routes<T>::slot_of(int id) const {
 
 template <class T>
 void Routes<T>::by_agent() {
-  hosted_ = plan_.rows();
-  total_ = static_cast<std::size_t>(plan_.agents());
+  hosted_ = placement_.rows();
+  total_ = static_cast<std::size_t>(placement_.agents());
   std::map<int, std::vector<int>> listeners;  // of our rows; their own agents among them
   std::set<int> ghosts;
-  for (int i = 0; i < plan_.agents(); ++i)
+  for (int i = 0; i < placement_.agents(); ++i)
     for (const auto& [j, weight] : matrix_.rows[static_cast<std::size_t>(i)]) {
-      if (plan_.owner(j) == plan_.rank())
+      if (placement_.owner(j) == placement_.rank())
         listeners[j].push_back(i);
-      else if (plan_.owner(i) == plan_.rank())
+      else if (placement_.owner(i) == placement_.rank())
         ghosts.insert(j);
     }
-  for (std::size_t row = 0; row < hosted_; ++row) ids_.push_back(plan_.agent(row));
+  for (std::size_t row = 0; row < hosted_; ++row) ids_.push_back(placement_.agent(row));
   ids_.insert(ids_.end(), ghosts.begin(), ghosts.end());
   for (const auto& [agent, who] : listeners) {  // a row that nobody reads does not travel
-    Message m{.row = static_cast<std::size_t>(agent - plan_.first())};
+    Message m{.row = static_cast<std::size_t>(agent - placement_.first())};
     m.slot = m.row;
     std::set<int> ranks;
     for (const int i : who) {
       if (i == agent) continue;
       m.links.push_back(place_among(graph_.neighbours(agent), i));
-      ranks.insert(plan_.owner(i));
+      ranks.insert(placement_.owner(i));
     }
-    ranks.erase(plan_.rank());
+    ranks.erase(placement_.rank());
     m.ranks.assign(ranks.begin(), ranks.end());
     messages_.push_back(std::move(m));
   }
   for (const int agent : ghosts)
-    arrivals_.push_back({agent, -1, plan_.owner(agent), slot_of(agent)});
+    arrivals_.push_back({agent, -1, placement_.owner(agent), slot_of(agent)});
   for (std::size_t row = 0; row < hosted_; ++row) {
     auto& terms = mixing_.rows.emplace_back();
-    for (const auto& [agent, weight] : matrix_.rows[static_cast<std::size_t>(plan_.agent(row))])
+    for (const auto& [agent, weight] :
+         matrix_.rows[static_cast<std::size_t>(placement_.agent(row))])
       terms.push_back({slot_of(agent), static_cast<T>(weight)});
   }
 }
@@ -85,22 +86,22 @@ int Routes<T>::link_id(int from, int to) const {
 template <class T>
 void Routes<T>::lay_out_links() {
   first_link_.push_back(0);
-  for (int i = 0; i < plan_.agents(); ++i)
+  for (int i = 0; i < placement_.agents(); ++i)
     first_link_.push_back(first_link_.back() + graph_.degree(i));
   total_ = static_cast<std::size_t>(first_link_.back());
   std::vector<int> ghosts;
-  for (std::size_t row = 0; row < plan_.rows(); ++row) {
-    const int agent = plan_.agent(row);
+  for (std::size_t row = 0; row < placement_.rows(); ++row) {
+    const int agent = placement_.agent(row);
     for (const int j : graph_.neighbours(agent)) {
       ids_.push_back(link_id(agent, j));
-      if (plan_.owner(j) != plan_.rank()) ghosts.push_back(link_id(j, agent));
+      if (placement_.owner(j) != placement_.rank()) ghosts.push_back(link_id(j, agent));
     }
   }
   hosted_ = ids_.size();
   std::ranges::sort(ghosts);
   ids_.insert(ids_.end(), ghosts.begin(), ghosts.end());
-  for (std::size_t row = 0; row < plan_.rows(); ++row) {
-    const int agent = plan_.agent(row);
+  for (std::size_t row = 0; row < placement_.rows(); ++row) {
+    const int agent = placement_.agent(row);
     const T share = T(1) / static_cast<T>(std::max(1, graph_.degree(agent)));
     auto& terms = mean_.rows.emplace_back();
     for (const int j : graph_.neighbours(agent))
@@ -114,9 +115,9 @@ template <class T>
 void Routes<T>::at(std::uint32_t round) {
   if (!by_link_) return;
   const std::vector<bool> active = schedule_.active(graph_, seed_, round);
-  std::vector<std::vector<bool>> on(static_cast<std::size_t>(plan_.agents()));
+  std::vector<std::vector<bool>> on(static_cast<std::size_t>(placement_.agents()));
   std::size_t edge = 0;
-  for (int i = 0; i < plan_.agents(); ++i) {
+  for (int i = 0; i < placement_.agents(); ++i) {
     on[static_cast<std::size_t>(i)].resize(graph_.neighbours(i).size());
     for (const int j : graph_.neighbours(i))
       if (j > i) {
@@ -128,9 +129,9 @@ void Routes<T>::at(std::uint32_t round) {
   }
   messages_.clear();
   arrivals_.clear();
-  mixing_.rows.assign(plan_.rows(), {});
-  for (std::size_t row = 0; row < plan_.rows(); ++row) {
-    const int agent = plan_.agent(row);
+  mixing_.rows.assign(placement_.rows(), {});
+  for (std::size_t row = 0; row < placement_.rows(); ++row) {
+    const int agent = placement_.agent(row);
     for (const auto& [j, weight] : matrix_.rows[static_cast<std::size_t>(agent)]) {
       if (j == agent) continue;
       const std::size_t place = place_among(graph_.neighbours(agent), j);
@@ -139,9 +140,9 @@ void Routes<T>::at(std::uint32_t round) {
       mixing_.rows[row].push_back({in, static_cast<T>(weight)});
       mixing_.rows[row].push_back({out, static_cast<T>(-weight)});
       Message m{.row = row, .slot = out, .to = j, .ranks = {}, .links = {place}};
-      if (plan_.owner(j) != plan_.rank()) {
-        m.ranks = {plan_.owner(j)};
-        arrivals_.push_back({j, agent, plan_.owner(j), in});
+      if (placement_.owner(j) != placement_.rank()) {
+        m.ranks = {placement_.owner(j)};
+        arrivals_.push_back({j, agent, placement_.owner(j), in});
       }
       messages_.push_back(std::move(m));
     }

@@ -7,7 +7,7 @@
 #include "ticopd/graph/link_schedule.hpp"
 #include "ticopd/graph/mixing.hpp"
 #include "ticopd/network/operand.hpp"
-#include "ticopd/network/plan.hpp"
+#include "ticopd/network/placement.hpp"
 
 namespace ticopd {
 
@@ -20,8 +20,8 @@ namespace ticopd {
 template <class T>
 class Routes {
  public:
-  Routes(const Mixing& matrix, const Plan& plan, const Graph& graph, const LinkSchedule& schedule,
-         std::uint64_t seed);
+  Routes(const Mixing& matrix, const Placement& plan, const Graph& graph,
+         const LinkSchedule& schedule, std::uint64_t seed);
 
   // A row of ours, on its way.
   struct Message {
@@ -61,7 +61,7 @@ class Routes {
   int link_id(int from, int to) const;
 
   const Mixing& matrix_;
-  const Plan& plan_;
+  const Placement& placement_;
   const Graph& graph_;
   LinkSchedule schedule_;
   std::uint64_t seed_;

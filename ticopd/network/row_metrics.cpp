@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "ticopd/network/agent_sums.hpp"
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/sum.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd {
@@ -42,7 +42,7 @@ class Measuring {
 
   // term(i) of every agent, in agent order
   std::vector<double> of_agents(const std::function<double(std::size_t)>& term) {
-    std::vector<double> mine(net_.plan().rows());
+    std::vector<double> mine(net_.placement().rows());
     s_.pool.run(mine.size(), [&](std::size_t i) { mine[i] = term(i); });
     return all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
   }
@@ -50,10 +50,10 @@ class Measuring {
   // Models travel one row at a time: no rank ever holds them all.
   void local_models(RowMetrics& m) {
     for (int i = 0; i < s_.graph.agents(); ++i) {
-      const int owner = net_.plan().owner(i);
+      const int owner = net_.placement().owner(i);
       std::vector<T> row;
       if (owner == s_.transport.rank()) {
-        const auto mine = x_.row(net_.plan().row(i));
+        const auto mine = x_.row(net_.placement().row(i));
         row.assign(mine.begin(), mine.end());
       }
       if (s_.transport.size() > 1)
@@ -63,7 +63,8 @@ class Measuring {
     }
     if (s_.objective.test_samples() == 0) return;
     std::vector<double> mine;
-    for (std::size_t i = 0; i < net_.plan().rows(); ++i) mine.push_back(net_.accuracy(x_.row(i)));
+    for (std::size_t i = 0; i < net_.placement().rows(); ++i)
+      mine.push_back(net_.accuracy(x_.row(i)));
     const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
     for (std::size_t i = 0; i < all.size(); ++i) m.agents[i].accuracy = all[i];
   }

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "ticopd/network/any.hpp"
+#include "ticopd/network/any_network.hpp"
 
 namespace ticopd {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/sum.hpp"
 #include "ticopd/objectives/logistic.hpp"
 
 namespace ticopd {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ticopd/data/held.hpp"
+#include "ticopd/data/layout_bytes.hpp"
 
 namespace ticopd {
 
@@ -75,7 +75,7 @@ class Objective {
   virtual std::vector<Segment> segments() const { return {{"x", {dimension()}}}; }
 
   // The memory that holds the samples, by the name of the layout.
-  virtual std::vector<Held> held() const { return {}; }
+  virtual std::vector<LayoutBytes> layouts() const { return {}; }
 };
 
 }  // namespace ticopd

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ticopd/error.hpp"
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/sum.hpp"
 
 namespace ticopd {
 namespace {
@@ -193,18 +193,18 @@ std::size_t SampleObjective<T>::correct(std::size_t block, std::span<const T> x)
 }
 
 template <class T>
-std::vector<Held> SampleObjective<T>::held() const {
-  std::vector<Held> all{{"labels", 0}};
-  const auto add = [&](const Held& mine) {
+std::vector<LayoutBytes> SampleObjective<T>::layouts() const {
+  std::vector<LayoutBytes> all{{"labels", 0}};
+  const auto add = [&](const LayoutBytes& mine) {
     const auto same = std::find_if(all.begin(), all.end(),
-                                   [&](const Held& h) { return h.layout == mine.layout; });
+                                   [&](const LayoutBytes& h) { return h.layout == mine.layout; });
     if (same == all.end())
       all.push_back(mine);
     else
       same->bytes += mine.bytes;
   };
   const auto add_shard = [&](const Shard& part) {
-    for (const Held& mine : part.features->held()) add(mine);
+    for (const LayoutBytes& mine : part.features->layouts()) add(mine);
     add({"labels", part.labels.size() * sizeof(T) + part.position.size() * sizeof(std::uint32_t)});
   };
   for (const Shard& s : shards_) add_shard(s);

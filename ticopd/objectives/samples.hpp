@@ -46,7 +46,7 @@ class SampleObjective : public Objective<T> {
   std::size_t test_blocks() const override;
   std::size_t correct(std::size_t block, std::span<const T> x) const override;
   std::vector<Segment> segments() const override { return model_->segments(); }
-  std::vector<Held> held() const override;
+  std::vector<LayoutBytes> layouts() const override;
 
  private:
   // Samples as the kernel keeps them, their labels in its order.

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/report/report.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd {
 namespace {

@@ -6,9 +6,9 @@
 #include <ctime>
 
 #include "ticopd/experiment/config.hpp"
-#include "ticopd/experiment/machine.hpp"
 #include "ticopd/report/report.hpp"
 #include "ticopd/report/style.hpp"
+#include "ticopd/run/machine.hpp"
 
 namespace ticopd {
 namespace {

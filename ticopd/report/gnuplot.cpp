@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "ticopd/data/file.hpp"
-#include "ticopd/data/program.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/report/text.hpp"
+#include "ticopd/system/file.hpp"
+#include "ticopd/system/program.hpp"
 
 namespace ticopd {
 namespace {

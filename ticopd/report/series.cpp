@@ -6,11 +6,11 @@
 #include <cmath>
 #include <map>
 
-#include "ticopd/data/file.hpp"
-#include "ticopd/data/number.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
-#include "ticopd/experiment/metrics.hpp"
+#include "ticopd/numeric/parse_number.hpp"
+#include "ticopd/run/metrics.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "ticopd/data/number.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/report/report.hpp"
 
 namespace ticopd {

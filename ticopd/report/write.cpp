@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/report/figure.hpp"
 #include "ticopd/report/gnuplot.hpp"
 #include "ticopd/report/page.hpp"
 #include "ticopd/report/report.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/sum.hpp"
 
 namespace ticopd {
 
@@ -49,14 +49,14 @@ MeasuredContraction MeasuringCodec<T>::measured() const {
 }
 
 template <class T>
-void MeasuringCodec<T>::look_at(std::span<const T> v, const Noise& message) const {
+void MeasuringCodec<T>::look_at(std::span<const T> v, const MessageId& message) const {
   const double norm2 = sum_of_squares(v);
   if (!(norm2 > 0) || !std::isfinite(norm2)) return;
   Bytes payload;
   std::vector<T> q(v.size());
   double error = 0;
   for (int draw = 1; draw <= draws_; ++draw) {
-    Noise other = message;
+    MessageId other = message;
     other.seed += static_cast<std::uint64_t>(draw) << 40;
     if (!codec_->encode(v, other, payload)) return;  // not finite: the run will say so
     if (!codec_->decode(payload, other, q))
@@ -75,7 +75,7 @@ void MeasuringCodec<T>::look_at(std::span<const T> v, const Noise& message) cons
 }
 
 template <class T>
-bool MeasuringCodec<T>::encode(std::span<const T> v, const Noise& message, Bytes& out) const {
+bool MeasuringCodec<T>::encode(std::span<const T> v, const MessageId& message, Bytes& out) const {
   if (!codec_->encode(v, message, out)) return false;
   look_at(v, message);
   return true;
@@ -83,7 +83,8 @@ bool MeasuringCodec<T>::encode(std::span<const T> v, const Noise& message, Bytes
 
 template <class T>
 bool MeasuringCodec<T>::encode_difference(std::span<const T> x, std::span<const T> h,
-                                          const Noise& message, Bytes& out, const Use& sent) const {
+                                          const MessageId& message, Bytes& out,
+                                          const Use& sent) const {
   std::vector<T> v(x.size());  // before `sent` moves h
   for (std::size_t k = 0; k < v.size(); ++k) v[k] = x[k] - h[k];
   if (!codec_->encode_difference(x, h, message, out, sent)) return false;
@@ -92,15 +93,15 @@ bool MeasuringCodec<T>::encode_difference(std::span<const T> x, std::span<const 
 }
 
 template <class T>
-bool MeasuringCodec<T>::decode(std::span<const std::byte> in, const Noise& message,
+bool MeasuringCodec<T>::decode(std::span<const std::byte> in, const MessageId& message,
                                std::span<T> q) const {
   return codec_->decode(in, message, q);
 }
 
 template <class T>
-bool MeasuringCodec<T>::decode_stretches(std::span<const std::byte> in, const Noise& message,
+bool MeasuringCodec<T>::decode_in_chunks(std::span<const std::byte> in, const MessageId& message,
                                          std::size_t d, const Use& use) const {
-  return codec_->decode_stretches(in, message, d, use);
+  return codec_->decode_in_chunks(in, message, d, use);
 }
 
 template <class T>

@@ -38,11 +38,12 @@ class MeasuringCodec final : public Codec<T> {
 
   MeasuredContraction measured() const;
 
-  bool encode(std::span<const T> v, const Noise& message, Bytes& out) const override;
-  bool decode(std::span<const std::byte> in, const Noise& message, std::span<T> q) const override;
-  bool encode_difference(std::span<const T> x, std::span<const T> h, const Noise& message,
+  bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override;
+  bool decode(std::span<const std::byte> in, const MessageId& message,
+              std::span<T> q) const override;
+  bool encode_difference(std::span<const T> x, std::span<const T> h, const MessageId& message,
                          Bytes& out, const Use& sent) const override;
-  bool decode_stretches(std::span<const std::byte> in, const Noise& message, std::size_t d,
+  bool decode_in_chunks(std::span<const std::byte> in, const MessageId& message, std::size_t d,
                         const Use& use) const override;
   std::size_t payload_bytes(std::size_t d) const override;
   bool fixed_length() const override { return codec_->fixed_length(); }
@@ -51,7 +52,7 @@ class MeasuringCodec final : public Codec<T> {
     return codec_->paper_bits_of(in, d);
   }
   ErrorBound error_bound(std::size_t d) const override { return codec_->error_bound(d); }
-  std::uint64_t saturated(const Source<T>& v, const Noise& message) const override {
+  std::uint64_t saturated(const Source<T>& v, const MessageId& message) const override {
     return codec_->saturated(v, message);
   }
   bool lossless() const override { return codec_->lossless(); }
@@ -62,7 +63,7 @@ class MeasuringCodec final : public Codec<T> {
     std::size_t messages = 0;
     double worst = 0, total = 0;
   };
-  void look_at(std::span<const T> v, const Noise& message) const;
+  void look_at(std::span<const T> v, const MessageId& message) const;
 
   std::shared_ptr<const Codec<T>> codec_;
   double gain_;

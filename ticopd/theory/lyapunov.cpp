@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "ticopd/graph/mixing.hpp"
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/sum.hpp"
 
 namespace ticopd {
 namespace {
@@ -77,7 +77,7 @@ Field<double> next_surrogates(AnyNetwork<T>& net, const Field<T>& x, const Field
   const auto& s = net.surroundings();
   Field<double> next = in_double(h, x.rows());
   s.pool.run(x.rows(), [&](std::size_t i) {
-    const Noise message{s.seed, net.round() + 1, static_cast<std::uint32_t>(i), 0};
+    const MessageId message{s.seed, net.round() + 1, static_cast<std::uint32_t>(i), 0};
     std::vector<T> v(x.cols()), q(x.cols());
     for (std::size_t k = 0; k < v.size(); ++k) v[k] = x.row(i)[k] - h.row(i)[k];
     Bytes payload;
@@ -132,7 +132,7 @@ double Lyapunov::of(AnyNetwork<T>& net, AnyRun<T>& run, double gamma) const {
   run.complete();
   State<T> state;
   run.visit(state);
-  if (state.lambda == nullptr || state.xhat == nullptr || net.plan().rows() != n_)
+  if (state.lambda == nullptr || state.xhat == nullptr || net.placement().rows() != n_)
     throw std::logic_error("F_t is of a run of TiCoPD in one process");
   const Field<double> x = in_double(run.x(), n_);
   std::vector<T> mean;

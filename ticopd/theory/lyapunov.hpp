@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "ticopd/algorithms/run.hpp"
+#include "ticopd/algorithms/any_run.hpp"
 #include "ticopd/network/field.hpp"
 #include "ticopd/theory/theorem.hpp"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "ticopd/network/noise.hpp"
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/noise.hpp"
+#include "ticopd/numeric/sum.hpp"
 
 namespace ticopd {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ticopd/network/field.hpp"
-#include "ticopd/network/pool.hpp"
 #include "ticopd/objectives/objective.hpp"
+#include "ticopd/system/pool.hpp"
 
 namespace ticopd {
 

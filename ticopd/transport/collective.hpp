@@ -1,11 +1,10 @@
 #pragma once
 
-#include <cstring>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "ticopd/bytes.hpp"
 #include "ticopd/transport/transport.hpp"
 
 namespace ticopd {
@@ -31,30 +30,6 @@ inline std::vector<Bytes> all_gather(Transport& t, std::uint32_t channel, Bytes 
 
 inline void barrier(Transport& t, std::uint32_t channel) {
   if (t.size() > 1) (void)all_gather(t, channel, {});
-}
-
-template <class T>
-Bytes to_bytes(std::span<const T> values) {
-  Bytes bytes(values.size_bytes());
-  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
-template <class T>
-std::vector<T> from_bytes(std::span<const std::byte> bytes) {
-  if (bytes.size() % sizeof(T) != 0) throw FormatError("a control message has an odd length");
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
-
-// Exactly so many.
-template <class T>
-std::vector<T> from_bytes(std::span<const std::byte> bytes, std::size_t count) {
-  if (bytes.size() != count * sizeof(T))
-    throw FormatError("a control message has " + std::to_string(bytes.size()) +
-                      " bytes, expected " + std::to_string(count * sizeof(T)));
-  return from_bytes<T>(bytes);
 }
 
 // Every rank's values one after the other, in rank order.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "ticopd/codecs/codec.hpp"
+#include "ticopd/bytes.hpp"
 
 namespace ticopd {
 

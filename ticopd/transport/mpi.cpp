@@ -5,7 +5,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "ticopd/network/clock.hpp"
+#include "ticopd/system/clock.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "ticopd/network/clock.hpp"
+#include "ticopd/system/clock.hpp"
 
 namespace ticopd {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "ticopd/codecs/codec.hpp"
+#include "ticopd/bytes.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/transport/traffic.hpp"
 

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/report/gnuplot.hpp"
 #include "ticopd/report/series.hpp"
+#include "ticopd/system/file.hpp"
 #include "ticopd/tune/trials.hpp"
 #include "ticopd/tune/tune.hpp"
 

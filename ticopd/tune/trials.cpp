@@ -8,9 +8,9 @@
 #include <limits>
 #include <sstream>
 
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/network/clock.hpp"
+#include "ticopd/system/clock.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd {
 namespace {

@@ -8,13 +8,13 @@
 #include <thread>
 
 #include "ticopd/algorithms/registry.hpp"
-#include "ticopd/data/file.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/checkpoint.hpp"
 #include "ticopd/experiment/folder.hpp"
-#include "ticopd/network/clock.hpp"
-#include "ticopd/network/cores.hpp"
 #include "ticopd/report/series.hpp"
+#include "ticopd/run/checkpoint.hpp"
+#include "ticopd/system/clock.hpp"
+#include "ticopd/system/cores.hpp"
+#include "ticopd/system/file.hpp"
 #include "ticopd/tune/trials.hpp"
 
 namespace ticopd {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "ticopd/experiment/prepare.hpp"
-#include "ticopd/experiment/study.hpp"
+#include "ticopd/experiment/run_set.hpp"
 #include "ticopd/tune/space.hpp"
 
 namespace ticopd {
@@ -42,8 +42,8 @@ struct Tuned {
 // folder: trials.csv and search.json, by which it is resumed. Diverged if every trial was lost.
 Tuned tune(const Config& config, const TuneOptions& options);
 
-// The study with what was found, as a file for `run` or `compare`.
-std::string tuned_toml(const Study& study, std::span<const Tuned> tuned);
+// The run_set with what was found, as a file for `run` or `compare`.
+std::string tuned_toml(const RunSet& run_set, std::span<const Tuned> tuned);
 
 // search.svg, .pdf and .png in the folder of a search: every trial, parameter by parameter. Returns
 // what is missing, or nothing.

@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Files are named from where the study lies, and the tuned one lies elsewhere.
+// Files are named from where the run_set lies, and the tuned one lies elsewhere.
 void name_files_from_anywhere(json& tree, const fs::path& folder) {
   const auto whole = [&](const std::string& place) {
     return fs::absolute(folder / place).lexically_normal().string();
@@ -43,7 +43,7 @@ json beyond(const json& above, const json& below) {
   return rest;
 }
 
-json tuned_tree(const Study::Run& run, const Tuned& tuned) {
+json tuned_tree(const RunSet::Run& run, const Tuned& tuned) {
   json tree = run.given;
   tree["iterations"] = tuned.rounds;
   tree["algorithm"]["name"] = run.config.get<std::string>("algorithm.name");
@@ -57,10 +57,10 @@ json tuned_tree(const Study::Run& run, const Tuned& tuned) {
 
 }  // namespace
 
-std::string tuned_toml(const Study& study, std::span<const Tuned> tuned) {
+std::string tuned_toml(const RunSet& run_set, std::span<const Tuned> tuned) {
   std::string text = "# Step sizes found by `ticopd tune`.\n";
   for (std::size_t i = 0; i < tuned.size(); ++i) {
-    std::string label = study.runs[i].label;
+    std::string label = run_set.runs[i].label;
     std::ranges::replace(label, '\n', ' ');
     text += fmt::format("# {}: {} = {} after {} rounds;", label, tuned[i].metric, tuned[i].value,
                         tuned[i].rounds);
@@ -68,13 +68,13 @@ std::string tuned_toml(const Study& study, std::span<const Tuned> tuned) {
                         tuned[i].cost);
   }
   text += "\n";
-  if (tuned.size() == 1) return text + json_to_toml(tuned_tree(study.runs[0], tuned[0]));
-  json shared = study.shared;
-  name_files_from_anywhere(shared, study.runs[0].config.folder());
+  if (tuned.size() == 1) return text + json_to_toml(tuned_tree(run_set.runs[0], tuned[0]));
+  json shared = run_set.shared;
+  name_files_from_anywhere(shared, run_set.runs[0].config.folder());
   shared["run"] = json::array();
   for (std::size_t i = 0; i < tuned.size(); ++i) {
-    json entry = beyond(tuned_tree(study.runs[i], tuned[i]), shared);
-    entry["label"] = study.runs[i].label;
+    json entry = beyond(tuned_tree(run_set.runs[i], tuned[i]), shared);
+    entry["label"] = run_set.runs[i].label;
     shared["run"].push_back(std::move(entry));
   }
   return text + json_to_toml(shared);

@@ -2,12 +2,12 @@
 
 #include "ticopd/cuda/codecs/apply.cuh"
 #include "ticopd/cuda/codecs/quantisers.cuh"
-#include "ticopd/network/sum.hpp"
+#include "ticopd/numeric/sum.hpp"
 
 namespace ticopd::cuda {
 
 // The first sweep over a row: what its buckets are measured by, in the frozen tree of
-// network/sum.hpp, and whether the message travels at all.
+// numeric/sum.hpp, and whether the message travels at all.
 template <class Q>
 struct Measure {
   Q how;

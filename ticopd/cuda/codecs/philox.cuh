@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "ticopd/cuda/codec.hpp"
-#include "ticopd/network/noise.hpp"
+#include "ticopd/numeric/noise.hpp"
 
 namespace ticopd::cuda {
 

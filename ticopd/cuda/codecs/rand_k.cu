@@ -2,7 +2,7 @@
 #include "ticopd/cuda/codecs/code_length.cuh"
 #include "ticopd/cuda/codecs/codecs.hpp"
 #include "ticopd/cuda/codecs/measure.cuh"
-#include "ticopd/network/permutation.hpp"
+#include "ticopd/numeric/permutation.hpp"
 
 namespace ticopd::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ticopd/cuda/fused/digits.cuh"
+#include "ticopd/cuda/fused/base256.cuh"
 #include "ticopd/cuda/fused/product.cuh"
 
 // What forward does to a tile after X.W1: sigmoids, logits, softmax, and the way back through layer

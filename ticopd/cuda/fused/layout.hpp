@@ -6,8 +6,8 @@
 
 #include "ticopd/cuda/problem.hpp"
 
-// The host's side of the fused gradient (objective.cu): where every pixel lies on the device and which
-// block of threads works on what. Plain C++, made once.
+// The host's side of the fused gradient (objective.cu): where every pixel lies on the device and
+// which block of threads works on what. Plain C++, made once.
 namespace ticopd::cuda::fused {
 
 // Both products, X.W1 and X^T.dH, multiply tiles of rows of u8 (samples forward, pixels backward)

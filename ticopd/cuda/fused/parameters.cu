@@ -1,4 +1,4 @@
-#include "ticopd/cuda/fused/digits.cuh"
+#include "ticopd/cuda/fused/base256.cuh"
 #include "ticopd/cuda/fused/kernels.cuh"
 #include "ticopd/cuda/fused/ptx.cuh"
 

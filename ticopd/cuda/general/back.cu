@@ -1,7 +1,7 @@
 // The product with the features, backwards: what makes its operand, and what becomes of its sums.
 #include <math_constants.h>
 
-#include "ticopd/cuda/general/digits.cuh"
+#include "ticopd/cuda/general/base256.cuh"
 #include "ticopd/cuda/general/pass.hpp"
 #include "ticopd/cuda/general/sums.cuh"
 

@@ -2,7 +2,7 @@
 #include <Random123/philox.h>
 
 #include "ticopd/cuda/general/data.hpp"
-#include "ticopd/network/permutation.hpp"
+#include "ticopd/numeric/permutation.hpp"
 
 namespace ticopd::cuda::general {
 namespace {

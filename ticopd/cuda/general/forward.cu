@@ -1,5 +1,5 @@
 // The product with the features, forwards: what makes its operand, and what becomes of its sums.
-#include "ticopd/cuda/general/digits.cuh"
+#include "ticopd/cuda/general/base256.cuh"
 #include "ticopd/cuda/general/pass.hpp"
 #include "ticopd/cuda/general/phi.cuh"
 #include "ticopd/cuda/general/sums.cuh"
@@ -8,7 +8,7 @@ namespace ticopd::cuda::general {
 namespace {
 
 constexpr unsigned threads = 256;
-constexpr double most_of_three_digits = 8355000.0;  // as in kernels/digits.hpp
+constexpr double most_of_three_digits = 8355000.0;  // as in kernels/base256.hpp
 
 struct WeightArgs {
   Rows x;

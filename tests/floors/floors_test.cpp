@@ -1,0 +1,102 @@
+// Folders form floors, and an include points down, never up (docs/architecture.md).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path root = TICOPD_SOURCE_DIR;
+
+// From the ground up. A folder may include itself, every floor below, and the folders to its left
+// on its own floor.
+const std::vector<std::vector<std::string>> floors{
+    {"error", "bytes", "numeric", "system"},
+    {"graph", "codecs", "data", "transport", "kernels"},
+    {"objectives", "network"},
+    {"algorithms"},
+    {"cuda", "theory", "run"},
+    {"experiment", "report", "tune"},
+};
+
+// Inside ticopd/cuda, by the same rule.
+const std::vector<std::vector<std::string>> cuda_floors{
+    {"base"},              // the files of ticopd/cuda itself that the folders below it stand on
+    {"hopper", "codecs"},  // hopper: instructions of one kind of GPU
+    {"fused", "general"},
+};
+
+struct Include {
+  std::string from, to;  // paths below the root of the tree
+};
+
+std::vector<Include> includes_below(const fs::path& folder) {
+  const std::regex line("^\\s*#\\s*include\\s*[<\"](ticopd/[^>\"]+)[>\"]");
+  std::vector<Include> all;
+  for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+    const std::string ending = entry.path().extension();
+    if (ending != ".hpp" && ending != ".cpp" && ending != ".cu" && ending != ".cuh") continue;
+    std::ifstream in(entry.path());
+    std::smatch found;
+    for (std::string text; std::getline(in, text);)
+      if (std::regex_search(text, found, line))
+        all.push_back({entry.path().lexically_relative(root).string(), found[1]});
+  }
+  return all;
+}
+
+// "ticopd/codecs/qsgd.hpp" is in codecs; "ticopd/error.hpp" is a room of its own.
+std::string folder_of(const std::string& path) {
+  const fs::path below = fs::path(path).lexically_relative("ticopd");
+  return below.has_parent_path() ? below.begin()->string() : below.stem().string();
+}
+
+bool may_include(const std::vector<std::vector<std::string>>& plan, const std::string& from,
+                 const std::string& to) {
+  if (from == to) return true;
+  const auto place = [&](const std::string& folder) {
+    for (std::size_t floor = 0; floor < plan.size(); ++floor) {
+      const auto at = std::ranges::find(plan[floor], folder);
+      if (at != plan[floor].end()) return std::pair(floor, at - plan[floor].begin());
+    }
+    ADD_FAILURE() << folder << "/ has no floor: give it one in tests/floors/floors_test.cpp";
+    return std::pair(plan.size(), std::ptrdiff_t{0});
+  };
+  return place(to) < place(from);
+}
+
+TEST(Floors, IncludesPointDown) {
+  const auto all = includes_below("ticopd");
+  ASSERT_GT(all.size(), 500u);
+  for (const auto& [from, to] : all) {
+    if (from == "ticopd/ticopd.hpp") continue;  // the roof: it includes what users need
+    EXPECT_NE(folder_of(to), "ticopd") << from << " includes the roof, " << to;
+    EXPECT_TRUE(may_include(floors, folder_of(from), folder_of(to)))
+        << from << " may not include " << to << ": an include points down (docs/architecture.md)";
+  }
+}
+
+TEST(Floors, EveryIncludeIsThere) {
+  for (const char* folder : {"ticopd", "apps", "tests", "bench", "examples", "fuzz"})
+    for (const auto& [from, to] : includes_below(folder))
+      EXPECT_TRUE(fs::exists(root / to)) << from << " includes " << to;
+}
+
+// The test itself: an arrow that points up is seen.
+TEST(Floors, AnUpwardIncludeIsRefused) {
+  EXPECT_FALSE(may_include(floors, "numeric", "network"));
+  EXPECT_FALSE(may_include(floors, "experiment", "report"));
+  EXPECT_TRUE(may_include(floors, "report", "experiment"));
+  EXPECT_TRUE(may_include(floors, "kernels", "data"));
+  EXPECT_FALSE(may_include(floors, "data", "kernels"));
+}
+
+}  // namespace
+}  // namespace ticopd

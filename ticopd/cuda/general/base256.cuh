@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ticopd/cuda/general/layout.hpp"
+
+// Floats as signed base-256 digits (kernels/base256.hpp has the idea).
+namespace ticopd::cuda::general {
+
+// Digits are low bytes read as signed; what one leaves is a multiple of 256.
+__device__ inline int next_digit(int& q) {
+  const int digit = static_cast<std::int8_t>(q);
+  q = (q + 128) >> 8;
+  return digit;
+}
+
+__device__ inline std::uint32_t packed(int a, int b, int c, int d) {
+  return static_cast<std::uint32_t>(a & 255) | static_cast<std::uint32_t>(b & 255) << 8 |
+         static_cast<std::uint32_t>(c & 255) << 16 | static_cast<std::uint32_t>(d & 255) << 24;
+}
+
+// The four digits of |q| <= 2^30 as bytes, high digit on top: halfway up in every lower digit makes
+// all carries at once.
+__device__ inline std::uint32_t four_digits(int q) {
+  return (static_cast<std::uint32_t>(q) + 0x00808080u) ^ 0x00808080u;
+}
+
+// Bytes the other way round: of[d] becomes the bytes 3 - d of what were the words.
+__device__ inline void turn_bytes(std::uint32_t (&of)[4]) {
+  const std::uint32_t low0 = __byte_perm(of[0], of[1], 0x5140);
+  const std::uint32_t low1 = __byte_perm(of[2], of[3], 0x5140);
+  const std::uint32_t high0 = __byte_perm(of[0], of[1], 0x7362);
+  const std::uint32_t high1 = __byte_perm(of[2], of[3], 0x7362);
+  of[3] = __byte_perm(low0, low1, 0x5410);
+  of[2] = __byte_perm(low0, low1, 0x7632);
+  of[1] = __byte_perm(high0, high1, 0x5410);
+  of[0] = __byte_perm(high0, high1, 0x7632);
+}
+
+}  // namespace ticopd::cuda::general

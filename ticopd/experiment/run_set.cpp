@@ -1,0 +1,119 @@
+#include "ticopd/experiment/run_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+void lay_over(json& below, const json& above) {
+  for (const auto& [key, value] : above.items()) {
+    if (key == "algorithm" && value.is_object() && value.contains("name") && below.contains(key) &&
+        (!below[key].is_object() || below[key].value("name", json()) != value["name"]))
+      below[key] = value;
+    else if (value.is_object() && below.contains(key) && below[key].is_object())
+      lay_over(below[key], value);
+    else
+      below[key] = value;
+  }
+}
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::string> overrides) : overrides_(overrides) {}
+
+  void add(const fs::path& file) {
+    json tree = read_toml(file);
+    const json entries = tree.contains("run") ? tree["run"] : json();
+    tree.erase("run");
+    if (run_set_.runs.empty()) {
+      run_set_.shared = tree;
+      for (const std::string& o : overrides_) apply_override(run_set_.shared, o);
+      run_set_.name = tree.contains("name") && tree["name"].is_string()
+                          ? tree["name"].get<std::string>()
+                          : file.stem().string();
+    }
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    if (entries.is_null()) {
+      const bool named = tree.contains("name") && tree["name"].is_string();
+      add_run(tree, named ? tree["name"].get<std::string>() : file.stem().string(), folder,
+              file.string());
+      return;
+    }
+    if (!entries.is_array() ||
+        !std::ranges::all_of(entries, [](const json& e) { return e.is_object(); }))
+      throw ConfigError(
+          fmt::format("{}: run: allowed is a list of tables: [[run]]", file.string()));
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const std::string where = fmt::format("{}: [[run]] number {}", file.string(), i + 1);
+      json entry = entries[i];
+      if (!entry.contains("label") || !entry["label"].is_string() || entry["label"] == "")
+        throw ConfigError(fmt::format("{}: label is required, a text of its own", where));
+      const std::string label = entry["label"];
+      entry.erase("label");
+      json merged = tree;
+      lay_over(merged, entry);
+      add_run(std::move(merged), label, folder, where);
+    }
+  }
+
+  RunSet run_set() && { return std::move(run_set_); }
+
+ private:
+  void add_run(json tree, const std::string& label, const fs::path& folder,
+               const std::string& where) {
+    for (const RunSet::Run& other : run_set_.runs)
+      if (other.label == label)
+        throw ConfigError(fmt::format(
+            "{}: label = \"{}\": another run has it; the figures could not tell them apart", where,
+            label));
+    for (const std::string& o : overrides_) apply_override(tree, o);
+    const json given = tree;
+    tree["name"] = label;
+    std::string name = file_name_for(label);
+    const auto taken = [&](const std::string& n) {
+      return std::ranges::find(run_set_.runs, n, &RunSet::Run::folder) != run_set_.runs.end();
+    };
+    for (int i = 2; taken(name); ++i) name = fmt::format("{}-{}", file_name_for(label), i);
+    try {
+      run_set_.runs.push_back({label, name, Config::from_json(tree, folder), given});
+    } catch (const ConfigError& e) {
+      throw ConfigError(fmt::format("{}: {}", where, e.what()));
+    }
+  }
+
+  std::span<const std::string> overrides_;
+  RunSet run_set_;
+};
+
+}  // namespace
+
+std::string file_name_for(std::string_view label) {
+  std::string name;
+  for (const char c : label) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+    const bool capital = c >= 'A' && c <= 'Z';
+    if (letter || capital)
+      name += capital ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  if (name.size() > 60) name.resize(60);
+  if (name.empty() || name.front() == '.') name = "run" + name;
+  return name;
+}
+
+RunSet read_run_set(std::span<const fs::path> files, std::span<const std::string> overrides) {
+  Reader reader(overrides);
+  for (const fs::path& file : files) reader.add(file);
+  return std::move(reader).run_set();
+}
+
+}  // namespace ticopd

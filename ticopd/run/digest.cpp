@@ -1,0 +1,101 @@
+#include "ticopd/run/digest.hpp"
+
+#define XXH_STATIC_LINKING_ONLY  // the size of the state, so that it can be saved
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <array>
+#include <cstring>
+
+#include "ticopd/error.hpp"
+#include "ticopd/transport/collective.hpp"
+
+namespace ticopd {
+namespace {
+
+using Canonical = std::array<unsigned char, 16>;
+
+Canonical canonical(XXH128_hash_t hash) {
+  XXH128_canonical_t c;
+  XXH128_canonicalFromHash(&c, hash);
+  Canonical bytes;
+  std::memcpy(bytes.data(), c.digest, bytes.size());
+  return bytes;
+}
+
+std::string to_hex(std::span<const unsigned char> bytes) {
+  std::string text;
+  for (const unsigned char b : bytes) text += fmt::format("{:02x}", b);
+  return text;
+}
+
+}  // namespace
+
+struct Digest::State {
+  alignas(64) XXH3_state_t xxh;
+};
+
+Digest::Digest() : state_(std::make_unique<State>()) {
+  std::memset(&state_->xxh, 0, sizeof state_->xxh);
+  XXH3_128bits_reset(&state_->xxh);
+}
+Digest::~Digest() = default;
+Digest::Digest(Digest&&) noexcept = default;
+Digest& Digest::operator=(Digest&&) noexcept = default;
+
+template <class T>
+void Digest::add(AnyNetwork<T>& net, const Field<T>& x) {
+  std::vector<Canonical> mine(net.placement().rows());
+  net.surroundings().pool.run(mine.size(), [&](std::size_t i) {
+    mine[i] = canonical(XXH3_128bits(x.row(i).data(), x.row(i).size_bytes()));
+  });
+  const auto all = all_gather_values<Canonical>(net.surroundings().transport, channel_digest, mine);
+  std::array<unsigned char, 8> round{};
+  for (std::size_t b = 0; b < 4; ++b) round[b] = static_cast<unsigned char>(net.round() >> (8 * b));
+  XXH3_128bits_update(&state_->xxh, round.data(), round.size());
+  for (const Canonical& row : all) XXH3_128bits_update(&state_->xxh, row.data(), row.size());
+}
+
+std::string Digest::hex() const {
+  return to_hex(canonical(XXH3_128bits_digest(&state_->xxh)));
+}
+
+// The state holds one pointer, to the library's own secret: left out, lest checkpoints differ from
+// process to process, and set anew when restored.
+std::string Digest::state() const {
+  State copy = *state_;
+  copy.xxh.extSecret = nullptr;
+  std::array<unsigned char, sizeof(XXH3_state_t)> bytes;
+  std::memcpy(bytes.data(), &copy.xxh, bytes.size());
+  return fmt::format("{}:{}", XXH_versionNumber(), to_hex(bytes));
+}
+
+Digest Digest::restore(std::string_view state) {
+  const std::string prefix = fmt::format("{}:", XXH_versionNumber());
+  if (!state.starts_with(prefix))
+    throw FormatError("the checkpoint's digest was made by another version of xxHash");
+  state.remove_prefix(prefix.size());
+  if (state.size() != 2 * sizeof(XXH3_state_t))
+    throw FormatError("the checkpoint's digest state has a wrong length");
+  Digest digest;
+  const unsigned char* const secret = digest.state_->xxh.extSecret;
+  auto* bytes = reinterpret_cast<unsigned char*>(&digest.state_->xxh);
+  const auto nibble = [](char c) -> int {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  for (std::size_t i = 0; i < sizeof(XXH3_state_t); ++i) {
+    const int high = nibble(state[2 * i]), low = nibble(state[2 * i + 1]);
+    if (high < 0 || low < 0) throw FormatError("the checkpoint's digest state is not hex");
+    bytes[i] = static_cast<unsigned char>(high * 16 + low);
+  }
+  auto& xxh = digest.state_->xxh;
+  if (xxh.bufferedSize > sizeof xxh.buffer || xxh.nbStripesSoFar > xxh.nbStripesPerBlock)
+    throw FormatError("the checkpoint's digest state is damaged");
+  xxh.extSecret = secret;
+  return digest;
+}
+
+template void Digest::add<float>(AnyNetwork<float>&, const Field<float>&);
+template void Digest::add<double>(AnyNetwork<double>&, const Field<double>&);
+
+}  // namespace ticopd

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "ticopd/network/any_network.hpp"
+
+namespace ticopd {
+
+// XXH3-128 over, for each logged round in order: the round number (u64, little endian), then the
+// XXH3-128 (canonical, 16 bytes) of each agent's row of x in agent order. Rows are hashed where
+// they live, so no rank gathers x. The state can be saved and restored: interruptions add nothing.
+class Digest {
+ public:
+  Digest();
+  ~Digest();
+  Digest(Digest&&) noexcept;
+  Digest& operator=(Digest&&) noexcept;
+
+  // Every rank calls it.
+  template <class T>
+  void add(AnyNetwork<T>& net, const Field<T>& x);
+
+  std::string hex() const;
+
+  std::string state() const;                      // hex, for a checkpoint
+  static Digest restore(std::string_view state);  // FormatError if it is not one
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+extern template void Digest::add<float>(AnyNetwork<float>&, const Field<float>&);
+extern template void Digest::add<double>(AnyNetwork<double>&, const Field<double>&);
+
+}  // namespace ticopd
