@@ -42,7 +42,7 @@ TEST(VectorLoops, DrawTheNoiseOfRandom123) {
   on_every_target([] {
     for (const MessageId message :
          {MessageId{1, 2, 3, 0}, MessageId{~0ull, ~0u, ~0u, ~0u},
-          Noise{0x299f31d0a4093822ull, 0x85a308d3, 0x13198a2e, 0x03707344}})
+          MessageId{0x299f31d0a4093822ull, 0x85a308d3, 0x13198a2e, 0x03707344}})
       for (const std::size_t first : {std::size_t{0}, std::size_t{2048}, std::size_t{4} << 29,
                                       (std::size_t{4} << 32) - 2048}) {
         std::vector<std::uint32_t> words(codec_stretch), expected(codec_stretch);
