@@ -132,6 +132,76 @@ TEST(Golden, BytesAreThoseOfTheFirstVersion) {
   EXPECT_EQ(made(), golden);
 }
 
+// Coordinates of many sizes, made without a function of libm: its bits differ between machines.
+template <class T>
+std::vector<T> exact_row(std::size_t d) {
+  const Noise noise{41, static_cast<std::uint32_t>(d), 0, stream_synthetic};
+  std::vector<T> row(d);
+  for (std::size_t k = 0; k < d; ++k) {
+    const std::uint32_t bits = noise.block(static_cast<std::uint32_t>(k))[0];
+    row[k] = static_cast<T>(std::ldexp(static_cast<double>(bits >> 8) * 0x1p-24 - 0.5,
+                                       static_cast<int>(bits % 24) - 12));
+  }
+  return row;
+}
+
+// One hash per kind of codec, over payloads and decoded rows of all its options and some lengths.
+template <class T>
+std::map<std::string, std::string> hashes() {
+  std::map<std::string, Bytes> all;
+  for (const CodecOptions& o : every_codec()) {
+    const auto codec = make_codec<T>(o);
+    for (const std::size_t d : {1, 70, 1000}) {
+      const MessageId id{7, static_cast<std::uint32_t>(d), 3, 1};
+      const Bytes payload = encoded(*codec, exact_row<T>(d), id);
+      const std::vector<T> q = decoded(*codec, payload, id, d);
+      Bytes& bytes = all[o.kind];
+      bytes.insert(bytes.end(), payload.begin(), payload.end());
+      const auto decoded_bytes = std::as_bytes(std::span(q));
+      bytes.insert(bytes.end(), decoded_bytes.begin(), decoded_bytes.end());
+    }
+  }
+  std::map<std::string, std::string> hex_of;
+  for (const auto& [kind, bytes] : all) {
+    std::ostringstream text;
+    text << std::hex << hash_row(bytes);
+    hex_of[kind] = text.str();
+  }
+  return hex_of;
+}
+
+using Hashes = std::map<std::string, std::string>;
+
+TEST(Golden, FloatPayloadsOfEveryOptionAreThoseOfVersion01) {
+  EXPECT_EQ(hashes<float>(), (Hashes{{"adaptive", "bb4b36fd488aae56"},
+                                     {"grid", "186f8169e2384575"},
+                                     {"identity", "cfd236bbb82b0ec3"},
+                                     {"infinity", "210bad3109f1726b"},
+                                     {"natural", "d46808bcc00d5d23"},
+                                     {"norm_sign", "23b8d9df701a5774"},
+                                     {"qsgd", "1aa814a165122713"},
+                                     {"rand_k", "723618da963ff816"},
+                                     {"random_gossip", "599e49cd0291edd2"},
+                                     {"sign", "15044fd5b829561b"},
+                                     {"threshold", "d6f949ad794a4978"},
+                                     {"top_k", "74ce5a452dcf82d"}}));
+}
+
+TEST(Golden, DoublePayloadsOfEveryOptionAreThoseOfVersion01) {
+  EXPECT_EQ(hashes<double>(), (Hashes{{"adaptive", "fdc8b78347afe97a"},
+                                      {"grid", "2ee6c04379f85b4c"},
+                                      {"identity", "38fd61d64a9c0c78"},
+                                      {"infinity", "5681dbaa85af37d3"},
+                                      {"natural", "e70de6659885e6aa"},
+                                      {"norm_sign", "3c1b386fc02954a1"},
+                                      {"qsgd", "11835579b3c2f2f3"},
+                                      {"rand_k", "fce48c40bb60d018"},
+                                      {"random_gossip", "110aa3883b5d4da5"},
+                                      {"sign", "14548fb794892d86"},
+                                      {"threshold", "2dd3c0d9d31733b6"},
+                                      {"top_k", "35ca4d6e88698527"}}));
+}
+
 // Lines `name = hex` inside the fenced block marked golden.
 TEST(Golden, BytesAreThoseOfTheWrittenFormat) {
   std::ifstream file(TICOPD_SOURCE_DIR "/docs/wire_format.md");
