@@ -40,9 +40,9 @@ file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ticopd/cu
 list(FILTER cuda_sources EXCLUDE REGEX "/absent.cpp$")
 # Those that have no names in common.
 ticopd_cuda_together(cuda_sources codecs "/codecs/(identity|kept|rand_k|registry)[.]cu$")
-ticopd_cuda_together(cuda_sources networks "/cuda/(device|memory|metrics|mirror|network|queue)[.]cu$")
+ticopd_cuda_together(cuda_sources networks "/cuda/(device|metrics|mirror|network|runtime/[^/]*)[.]cu$")
 ticopd_cuda_together(cuda_sources fused "/cuda/fused/[^/]*[.]cu$")
-ticopd_cuda_together(cuda_sources general "/cuda/general/(batch|data|layout|objective|pass|plan)[.]cu$")
+ticopd_cuda_together(cuda_sources general "/cuda/general/(batch|data|objective|pass|plan|sizes)[.]cu$")
 ticopd_cuda_together(cuda_sources general_rows "/cuda/general/(layers|logits)[.]cu$")
 target_sources(ticopd_core PRIVATE ${cuda_sources})
 # As for the CPU: no contraction, so that formulas and codecs have the same bits on both. Gradients

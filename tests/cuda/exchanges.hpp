@@ -9,7 +9,7 @@
 
 #include "codecs/rows.hpp"
 #include "cuda/device.hpp"
-#include "ticopd/cuda/codec.hpp"
+#include "ticopd/cuda/codecs/device_codec.hpp"
 #include "ticopd/numeric/sum.hpp"
 
 // Exchanges on a device, and the same as CpuMirror does them.

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "ticopd/cuda/problem.hpp"
+#include "ticopd/cuda/gradients/problem.hpp"
 #include "ticopd/data/synthetic.hpp"
 
 namespace ticopd::cuda {

@@ -9,7 +9,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/fused_problem.hpp"
-#include "ticopd/cuda/objective.hpp"
+#include "ticopd/cuda/gradients/objective.hpp"
 
 namespace ticopd::cuda {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "objectives/made_up.hpp"
-#include "ticopd/cuda/memory.hpp"
-#include "ticopd/cuda/objective.hpp"
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/gradients/objective.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 #include "ticopd/numeric/permutation.hpp"
 
 namespace ticopd::cuda {

@@ -4,7 +4,7 @@
 #include <new>
 
 #include "cuda/device.hpp"
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 
 namespace ticopd::cuda {
 namespace {

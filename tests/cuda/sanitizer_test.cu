@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/device.hpp"
-#include "ticopd/cuda/memory.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
 
 namespace ticopd::cuda {
 namespace {

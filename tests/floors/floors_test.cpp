@@ -26,11 +26,13 @@ const std::vector<std::vector<std::string>> floors{
     {"experiment", "report", "tune"},
 };
 
-// Inside ticopd/cuda, by the same rule.
+// Inside ticopd/cuda the rule is stricter: folders on one floor do not know each other, so that
+// neither gradient path leans on the other. "cuda" stands for the files directly in it.
 const std::vector<std::vector<std::string>> cuda_floors{
-    {"base"},              // the files of ticopd/cuda itself that the folders below it stand on
-    {"hopper", "codecs"},  // hopper: instructions of one kind of GPU
-    {"fused", "general"},
+    {"runtime", "hopper"},
+    {"gradients"},
+    {"codecs", "fused", "general"},
+    {"cuda"},
 };
 
 struct Include {
@@ -58,8 +60,15 @@ std::string folder_of(const std::string& path) {
   return below.has_parent_path() ? below.begin()->string() : below.stem().string();
 }
 
+// "ticopd/cuda/fused/forward.cuh" is in fused; "ticopd/cuda/mirror.cu" is in cuda itself.
+std::string cuda_folder_of(const std::string& path) {
+  return fs::path(path).parent_path().filename();
+}
+
+enum class Neighbours { those_to_the_left, none };
+
 bool may_include(const std::vector<std::vector<std::string>>& plan, const std::string& from,
-                 const std::string& to) {
+                 const std::string& to, Neighbours neighbours = Neighbours::those_to_the_left) {
   if (from == to) return true;
   const auto place = [&](const std::string& folder) {
     for (std::size_t floor = 0; floor < plan.size(); ++floor) {
@@ -69,7 +78,8 @@ bool may_include(const std::vector<std::vector<std::string>>& plan, const std::s
     ADD_FAILURE() << folder << "/ has no floor: give it one in tests/floors/floors_test.cpp";
     return std::pair(plan.size(), std::ptrdiff_t{0});
   };
-  return place(to) < place(from);
+  return neighbours == Neighbours::none ? place(to).first < place(from).first
+                                        : place(to) < place(from);
 }
 
 TEST(Floors, IncludesPointDown) {
@@ -81,6 +91,18 @@ TEST(Floors, IncludesPointDown) {
     EXPECT_TRUE(may_include(floors, folder_of(from), folder_of(to)))
         << from << " may not include " << to << ": an include points down (docs/architecture.md)";
   }
+}
+
+TEST(Floors, IncludesInsideCudaPointDown) {
+  std::size_t inside = 0;
+  for (const auto& [from, to] : includes_below("ticopd/cuda")) {
+    if (!to.starts_with("ticopd/cuda/")) continue;
+    ++inside;
+    EXPECT_TRUE(
+        may_include(cuda_floors, cuda_folder_of(from), cuda_folder_of(to), Neighbours::none))
+        << from << " may not include " << to << ": an include points down (docs/architecture.md)";
+  }
+  EXPECT_GT(inside, 100u);
 }
 
 TEST(Floors, EveryIncludeIsThere) {
@@ -96,6 +118,9 @@ TEST(Floors, AnUpwardIncludeIsRefused) {
   EXPECT_TRUE(may_include(floors, "report", "experiment"));
   EXPECT_TRUE(may_include(floors, "kernels", "data"));
   EXPECT_FALSE(may_include(floors, "data", "kernels"));
+  EXPECT_FALSE(may_include(cuda_floors, "general", "fused", Neighbours::none));
+  EXPECT_FALSE(may_include(cuda_floors, "runtime", "codecs", Neighbours::none));
+  EXPECT_TRUE(may_include(cuda_floors, "general", "hopper", Neighbours::none));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "ticopd/algorithms/any_run.hpp"
 #include "ticopd/algorithms/registry.hpp"
-#include "ticopd/cuda/problem.hpp"
+#include "ticopd/cuda/gradients/problem.hpp"
 #include "ticopd/network/any_network.hpp"
 
 // All that the rest of the library knows of the CUDA part. It is there in every build: in one

@@ -1,9 +1,9 @@
 #include <cstdio>
 
 #include "ticopd/cuda/device.hpp"
-#include "ticopd/cuda/memory.hpp"
+#include "ticopd/cuda/gradients/objective.hpp"
 #include "ticopd/cuda/metrics.hpp"
-#include "ticopd/cuda/objective.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd::cuda {

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "ticopd/cuda/memory.hpp"
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 #include "ticopd/network/field.hpp"
 
 namespace ticopd::cuda {

@@ -1,6 +1,6 @@
 #include "ticopd/cuda/footprint.hpp"
 
-#include "ticopd/cuda/memory.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
 
 namespace ticopd::cuda {
 namespace {

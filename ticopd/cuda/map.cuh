@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "ticopd/cuda/field.hpp"
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 
 namespace ticopd::cuda {
 

@@ -5,7 +5,7 @@
 
 #include "ticopd/cuda/metrics.hpp"
 #include "ticopd/cuda/network.hpp"
-#include "ticopd/cuda/tree_sum.cuh"
+#include "ticopd/cuda/runtime/tree_sum.cuh"
 
 namespace ticopd::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "ticopd/cuda/field.hpp"
-#include "ticopd/cuda/memory.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
 
 namespace ticopd::cuda {
 

@@ -1,8 +1,9 @@
 #include <stdexcept>
 
+#include "ticopd/cuda/codecs/report.cuh"
 #include "ticopd/cuda/mirror.hpp"
 #include "ticopd/cuda/network.hpp"
-#include "ticopd/cuda/tree_sum.cuh"
+#include "ticopd/cuda/runtime/tree_sum.cuh"
 
 namespace ticopd::cuda {
 namespace {

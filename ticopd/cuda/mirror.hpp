@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "ticopd/cuda/codec.hpp"
+#include "ticopd/cuda/codecs/device_codec.hpp"
 #include "ticopd/cuda/field.hpp"
 #include "ticopd/cuda/map.cuh"
 #include "ticopd/network/mirror.hpp"

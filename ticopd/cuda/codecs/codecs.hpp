@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ticopd/cuda/codec.hpp"
+#include "ticopd/cuda/codecs/device_codec.hpp"
 #include "ticopd/cuda/codecs/quantised.hpp"
 
 namespace ticopd::cuda {

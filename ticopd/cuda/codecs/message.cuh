@@ -3,8 +3,7 @@
 #include <cstdint>
 
 #include "ticopd/codecs/bit_stream.hpp"
-#include "ticopd/cuda/codec.hpp"
-#include "ticopd/cuda/tree_sum.cuh"
+#include "ticopd/cuda/codecs/report.cuh"
 
 namespace ticopd::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "ticopd/cuda/codec.hpp"
+#include "ticopd/cuda/codecs/device_codec.hpp"
 #include "ticopd/numeric/noise.hpp"
 
 namespace ticopd::cuda {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "ticopd/cuda/codec.hpp"
+#include "ticopd/cuda/codecs/device_codec.hpp"
 #include "ticopd/cuda/codecs/message.cuh"
 
 namespace ticopd::cuda {

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "ticopd/cuda/fused/layout.hpp"
-#include "ticopd/cuda/memory.hpp"
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/fused/pixel_layout.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 
 // The three kernels of one gradient, in this order:
 //   prepare   W1 -> digits, W2 -> fp16 fragments                           (parameters.cu)
@@ -46,7 +46,7 @@ inline constexpr int w1_partial = 2 * group_partial;
 inline constexpr int w2_partial_8 = 26 * 8 * 4;
 inline constexpr int w2_partial = 26 * 10 * 4;
 
-// What stays, see Layout.
+// What stays, see PixelLayout.
 struct Data {
   const ForwardTile* forward;
   const std::int32_t* forward_begin;

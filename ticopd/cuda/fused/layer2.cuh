@@ -1,7 +1,8 @@
 #pragma once
 
-#include "ticopd/cuda/fused/base256.cuh"
+#include "ticopd/cuda/fused/pieces.cuh"
 #include "ticopd/cuda/fused/product.cuh"
+#include "ticopd/cuda/hopper/mma.cuh"
 
 // What forward does to a tile after X.W1: sigmoids, logits, softmax, and the way back through layer
 // 2. All of it stays in registers, for two samples of every thread, on fp16 tensor cores with hi

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "ticopd/cuda/fused/kernels.cuh"
-#include "ticopd/cuda/objective.hpp"
+#include "ticopd/cuda/gradients/objective.hpp"
 
 namespace ticopd::cuda {
 namespace {
@@ -54,7 +54,7 @@ std::size_t device_bytes(const Counts& n, std::size_t features) {
 
 class FusedGradient : public FullGradient {
  public:
-  FusedGradient(const Problem& problem, const Layout& layout)
+  FusedGradient(const Problem& problem, const PixelLayout& layout)
       : forward_(layout.forward),
         backward_(layout.backward),
         forward_begin_(layout.forward_begin),
@@ -146,7 +146,8 @@ class FusedGradient : public FullGradient {
 std::unique_ptr<FullGradient> make_fused_gradient(const Problem& problem) {
   const int clusters = fits(problem) ? clusters_at_once() : 0;
   if (clusters == 0) return nullptr;
-  return std::make_unique<FusedGradient>(problem, make_layout(problem, cluster_blocks * clusters));
+  return std::make_unique<FusedGradient>(problem,
+                                         make_pixel_layout(problem, cluster_blocks * clusters));
 }
 
 std::size_t fused_gradient_bytes(const Problem& problem) {

@@ -1,8 +1,11 @@
-#include "ticopd/cuda/fused/base256.cuh"
 #include "ticopd/cuda/fused/kernels.cuh"
-#include "ticopd/cuda/fused/ptx.cuh"
+#include "ticopd/cuda/fused/pieces.cuh"
+#include "ticopd/cuda/hopper/base256.cuh"
+#include "ticopd/cuda/hopper/ptx.cuh"
 
 namespace ticopd::cuda::fused {
+
+using namespace hopper;
 namespace {
 
 constexpr int warps = prepare_threads / 32;
@@ -81,14 +84,15 @@ __device__ void prepare_units(const Data& data, const Work& work, const float* x
 #pragma unroll
   for (int t = 0; t < 4; t++) {
     for (int i = 0; i < warps; i++) m[t] = max_or_nan(m[t], largest[t][i]);
-    const float scale = m[t] > 0 ? most_digits / m[t] : 0.f;
+    const float scale = m[t] > 0 ? most_of_three_digits / m[t] : 0.f;
     if (tid == t)  // digits are finite whatever they are made of: here is what tells
       work.parameters[agent].z_scale[28 * t + u] =
-          isfinite(m[t]) ? m[t] * static_cast<float>(-1.4426950408889634 / (255.0 * most_digits))
-                         : NAN;
+          isfinite(m[t])
+              ? m[t] * static_cast<float>(-1.4426950408889634 / (255.0 * most_of_three_digits))
+              : NAN;
     std::uint32_t of[4];
 #pragma unroll
-    for (int i = 0; i < 4; i++) of[i] = digits(v[i][t] * scale);
+    for (int i = 0; i < 4; i++) of[i] = digit_bytes(__float2int_rn(v[i][t] * scale));
     if (pixel[0] < 0) continue;
 #pragma unroll
     for (int digit = 0; digit < 3; digit++) {

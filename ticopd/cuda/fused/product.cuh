@@ -3,14 +3,19 @@
 #include <cstdint>
 
 #include "ticopd/cuda/fused/kernels.cuh"
-#include "ticopd/cuda/fused/ptx.cuh"
-#include "ticopd/cuda/fused/wgmma.cuh"
+#include "ticopd/cuda/fused/warp_groups.cuh"
+#include "ticopd/cuda/hopper/barriers.cuh"
+#include "ticopd/cuda/hopper/copies.cuh"
+#include "ticopd/cuda/hopper/ptx.cuh"
+#include "ticopd/cuda/hopper/wgmma.cuh"
 
 // The int8 product that forward and backward have in common: a ring of stages in shared memory,
 // filled by one warp and emptied by two warp groups, each of which multiplies 64 rows at a time.
 // The operands lie in global memory as images of what shared memory shall hold, so plain bulk
 // copies fill a stage.
 namespace ticopd::cuda::fused {
+
+using namespace hopper;  // these kernels are written in its instructions
 
 // Who this thread is, and where its block's shared memory lies.
 struct Self {
@@ -108,12 +113,6 @@ struct Stages {
   }
 };
 
-// K-major rows of 64 bytes with 64-byte swizzle; groups of eight rows are 512 bytes apart.
-__device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address) {
-  return static_cast<std::uint64_t>((address & 0x3FFFF) >> 4) | std::uint64_t{1} << 16 |
-         std::uint64_t{32} << 32 | std::uint64_t{2} << 62;
-}
-
 struct Accumulator {
   std::int32_t low[80], high[72];  // columns 0 ... 159 and 160 ... 303
 
@@ -129,13 +128,13 @@ struct Accumulator {
   // The products of 64 rows at these addresses, still under way when it returns. Loops around
   // products must have constant trip counts, or the compiler serialises them (C7518).
   __device__ __forceinline__ void add(std::uint32_t a_rows, std::uint32_t b_rows) {
-    const std::uint64_t a = descriptor(a_rows);
-    const std::uint64_t b = descriptor(b_rows);
+    const std::uint64_t a = tile_descriptor(a_rows);
+    const std::uint64_t b = tile_descriptor(b_rows);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < chunk / 32; k++) {
-      wgmma_160(low, a + 2 * k, b + 2 * k);
-      wgmma_144(high, a + 2 * k, b + 2 * k + 160 * chunk / 16);
+      wgmma_u8(low, a + 2 * k, b + 2 * k);
+      wgmma_u8(high, a + 2 * k, b + 2 * k + 160 * chunk / 16);
     }
     wgmma_commit();
   }

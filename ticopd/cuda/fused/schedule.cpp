@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "ticopd/cuda/fused/layout.hpp"
+#include "ticopd/cuda/fused/pixel_layout.hpp"
 
 namespace ticopd::cuda::fused {
 namespace {
@@ -92,7 +92,7 @@ std::vector<Pieces> deal(const Pieces& rows, std::int64_t share) {
 
 }  // namespace
 
-void schedule_forward(const std::vector<ForwardTile>& tiles, int clusters, Layout& layout) {
+void schedule_forward(const std::vector<ForwardTile>& tiles, int clusters, PixelLayout& layout) {
   const std::size_t agents = layout.counts.agents;
   std::vector<Tiles> by_agent(agents);
   for (const ForwardTile& tile : tiles)
@@ -121,7 +121,7 @@ void schedule_forward(const std::vector<ForwardTile>& tiles, int clusters, Layou
   layout.counts.w2_partials = static_cast<std::size_t>(slot);
 }
 
-void schedule_backward(const std::vector<BackwardPiece>& rows, int blocks, Layout& layout) {
+void schedule_backward(const std::vector<BackwardPiece>& rows, int blocks, PixelLayout& layout) {
   std::int64_t total = 0;
   for (const BackwardPiece& row : rows) total += row.count + piece_cost;
   std::int64_t share = std::max(total / blocks, piece_cost + 1);

@@ -1,9 +1,9 @@
 // The product with the features, backwards: what makes its operand, and what becomes of its sums.
 #include <math_constants.h>
 
-#include "ticopd/cuda/general/base256.cuh"
 #include "ticopd/cuda/general/pass.hpp"
 #include "ticopd/cuda/general/sums.cuh"
+#include "ticopd/cuda/hopper/base256.cuh"
 
 namespace ticopd::cuda::general {
 namespace {
@@ -88,10 +88,12 @@ __global__ void __launch_bounds__(threads) split_deltas(DeltaArgs args) {
   const auto write = [&](std::uint32_t s, const float4& v) {
     std::uint32_t of[4] = {0, 0, 0, 0};
     if (!empty) {
-      of[0] = four_digits(scale.nearest(v.x)), of[1] = four_digits(scale.nearest(v.y));
-      of[2] = four_digits(scale.nearest(v.z)), of[3] = four_digits(scale.nearest(v.w));
+      of[0] = hopper::digit_bytes(scale.nearest(v.x)),
+      of[1] = hopper::digit_bytes(scale.nearest(v.y));
+      of[2] = hopper::digit_bytes(scale.nearest(v.z)),
+      of[3] = hopper::digit_bytes(scale.nearest(v.w));
     }
-    turn_bytes(of);
+    hopper::turn_bytes(of);
 #pragma unroll
     for (int d = 0; d < 4; ++d) {
       sum[d] = __dp4a(static_cast<int>(of[d]), 0x01010101, sum[d]);
@@ -179,12 +181,12 @@ __global__ void __launch_bounds__(threads) finish_first_gradient(GradientArgs ar
 }  // namespace
 
 void record_first_deltas(Queue& queue, const Pass& pass, Workspace& space) {
-  if (!pass.model.digits && !pass.model.cross_entropy) return;  // no digits, no bias
+  if (!pass.model.in_base256 && !pass.model.cross_entropy) return;  // no digits, no bias
   const DeltaArgs args{pass.x,
                        pass.g,
                        pass.owners,
                        pass.deltas(space, 1),
-                       pass.model.digits ? space.delta_digits.data() : nullptr,
+                       pass.model.in_base256 ? space.delta_digits.data() : nullptr,
                        space.delta_steps.data(),
                        space.delta_sums.data(),
                        pass.model.first_biases(),
@@ -214,13 +216,13 @@ void record_first_gradient(Queue& queue, const Pass& pass, Workspace& space) {
                           u32(pass.model.units()),
                           u32(pass.model.features()),
                           u32(pass.layout.features),
-                          u32(pass.model.digits ? pass.layout.pieces : pass.layout.chunks),
+                          u32(pass.model.in_base256 ? pass.layout.pieces : pass.layout.chunks),
                           0};
   const Grid grid{dim3(blocks_of(pass.model.features(), threads), u32(pass.model.units()),
                        u32(pass.layout.slots)),
                   dim3(threads), 0, true};
-  queue.launch(pass.model.digits ? finish_first_gradient<true> : finish_first_gradient<false>, grid,
-               args);
+  queue.launch(pass.model.in_base256 ? finish_first_gradient<true> : finish_first_gradient<false>,
+               grid, args);
 }
 
 }  // namespace ticopd::cuda::general

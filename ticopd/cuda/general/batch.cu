@@ -94,7 +94,7 @@ unsigned tiles_of(std::size_t count) {
 }  // namespace
 
 void record_turn(Queue& queue, DeviceSamples& samples) {
-  const Layout& of = samples.layout;
+  const SampleLayout& of = samples.layout;
   queue.launch(
       turn_tiles,
       Grid{dim3(tiles_of(of.samples), tiles_of(of.features), static_cast<unsigned>(of.slots)),
@@ -105,9 +105,9 @@ void record_turn(Queue& queue, DeviceSamples& samples) {
 
 void record_draw(Queue& queue, const DeviceSamples& from, DeviceSamples& to,
                  const std::uint32_t* agents, std::uint64_t seed, std::size_t batch) {
-  const bool digits = from.pixels.size() > 0;
-  const std::size_t row_bytes = from.layout.features * (digits ? 1 : sizeof(float));
-  void* rows = digits ? static_cast<void*>(to.pixels.data()) : to.values.data();
+  const bool in_base256 = from.pixels.size() > 0;
+  const std::size_t row_bytes = from.layout.features * (in_base256 ? 1 : sizeof(float));
+  void* rows = in_base256 ? static_cast<void*>(to.pixels.data()) : to.values.data();
   const std::size_t most = std::min(batch, from.layout.samples);
   queue.launch(
       draw_samples,
@@ -118,7 +118,7 @@ void record_draw(Queue& queue, const DeviceSamples& from, DeviceSamples& to,
                static_cast<std::uint32_t>(from.layout.samples),
                static_cast<std::uint32_t>(to.layout.samples)},
       ThisRound{});
-  if (digits) record_turn(queue, to);
+  if (in_base256) record_turn(queue, to);
 }
 
 }  // namespace ticopd::cuda::general

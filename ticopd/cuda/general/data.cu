@@ -41,9 +41,10 @@ void upload_values(DeviceSamples& to, std::size_t slot, const Dataset<float>& se
 
 }  // namespace
 
-DeviceSamples::DeviceSamples(const Model& model, const Layout& of, bool turned_too) : layout(of) {
+DeviceSamples::DeviceSamples(const Model& model, const SampleLayout& of, bool turned_too)
+    : layout(of) {
   const std::size_t entries = of.slots * of.samples * of.features;
-  if (model.digits) {
+  if (model.in_base256) {
     pixels = Buffer<std::int8_t>(entries);
     if (turned_too) turned = Buffer<std::int8_t>(entries);
   } else {
@@ -52,7 +53,7 @@ DeviceSamples::DeviceSamples(const Model& model, const Layout& of, bool turned_t
   labels = Buffer<double>(of.slots * of.samples);
 }
 
-DeviceSamples::DeviceSamples(const Model& model, const Layout& of,
+DeviceSamples::DeviceSamples(const Model& model, const SampleLayout& of,
                              const std::vector<const Dataset<float>*>& sets,
                              const std::vector<std::vector<std::uint32_t>>& used, bool turned_too) {
   *this = DeviceSamples(model, of, turned_too);
@@ -66,7 +67,7 @@ DeviceSamples::DeviceSamples(const Model& model, const Layout& of,
       column[slot * of.features + j] = used[slot][j];
       place[slot * model.features() + used[slot][j]] = static_cast<std::int32_t>(j);
     }
-    if (model.digits)
+    if (model.in_base256)
       upload_pixels(*this, slot, set, used[slot]);
     else
       upload_values(*this, slot, set);
@@ -81,8 +82,8 @@ DeviceSamples::DeviceSamples(const Model& model, const Layout& of,
   }
 }
 
-std::size_t DeviceSamples::bytes(const Model& model, const Layout& of, bool turned_too) {
-  const std::size_t of_entry = model.digits ? (turned_too ? 2 : 1) : sizeof(float);
+std::size_t DeviceSamples::bytes(const Model& model, const SampleLayout& of, bool turned_too) {
+  const std::size_t of_entry = model.in_base256 ? (turned_too ? 2 : 1) : sizeof(float);
   return of.slots * (of.samples * (of.features * of_entry + sizeof(double)) +
                      of.features * sizeof(std::uint32_t) + model.features() * sizeof(std::int32_t) +
                      sizeof(std::uint32_t));

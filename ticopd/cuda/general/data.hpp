@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "ticopd/cuda/general/layout.hpp"
-#include "ticopd/cuda/memory.hpp"
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/general/sizes.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 
 namespace ticopd::cuda::general {
 
@@ -17,19 +17,19 @@ namespace ticopd::cuda::general {
 struct DeviceSamples {
   DeviceSamples() = default;
   // Room for slots x samples of `layout`, all padding so far.
-  DeviceSamples(const Model& model, const Layout& layout, bool turned_too);
+  DeviceSamples(const Model& model, const SampleLayout& layout, bool turned_too);
   // One data set for each slot, and the features that are kept of it.
-  DeviceSamples(const Model& model, const Layout& layout,
+  DeviceSamples(const Model& model, const SampleLayout& layout,
                 const std::vector<const Dataset<float>*>& sets,
                 const std::vector<std::vector<std::uint32_t>>& used, bool turned_too);
 
-  static std::size_t bytes(const Model& model, const Layout& layout, bool turned_too);
+  static std::size_t bytes(const Model& model, const SampleLayout& layout, bool turned_too);
 
   const void* rows() const {
     return pixels.size() > 0 ? static_cast<const void*>(pixels.data()) : values.data();
   }
 
-  Layout layout;
+  SampleLayout layout;
   Buffer<std::int8_t> pixels;     // slots x samples x features
   Buffer<std::int8_t> turned;     // slots x features x samples
   Buffer<float> values;           // slots x samples x features

@@ -4,6 +4,7 @@
 #include "ticopd/cuda/general/pass.hpp"
 #include "ticopd/cuda/general/phi.cuh"
 #include "ticopd/cuda/general/sums.cuh"
+#include "ticopd/cuda/hopper/ptx.cuh"
 
 namespace ticopd::cuda::general {
 namespace {
@@ -30,7 +31,7 @@ template <Activation kPhi>
 __global__ void __launch_bounds__(Tile::threads, 2) multiply_first_layer(FirstLayerArgs args) {
   __shared__ double step[tile_units], bias[tile_units];
   __shared__ long long missing[tile_units];  // 128 times the digits' sums: pixels are p - 128
-  std::uint8_t* memory = fused::dynamic_shared();
+  std::uint8_t* memory = hopper::dynamic_shared();
   const int tid = static_cast<int>(threadIdx.x);
   const std::uint32_t across = (args.units + tile_units - 1) / tile_units, slot = blockIdx.y;
   const std::uint32_t u0 = blockIdx.x % across * tile_units;  // neighbours share samples
@@ -51,7 +52,7 @@ __global__ void __launch_bounds__(Tile::threads, 2) multiply_first_layer(FirstLa
       args.weights + static_cast<std::size_t>(slot) * 3 * args.units * args.features;
   Tile tile;
   tile.multiply(
-      fused::shared_address(memory), args.features,
+      hopper::shared_address(memory), args.features,
       [&](int r) {
         return s0 + r < args.samples ? pixels + static_cast<std::size_t>(s0 + r) * args.features
                                      : nullptr;
@@ -98,7 +99,7 @@ auto* first_layer() {
 }  // namespace
 
 void record_first_layer(Queue& queue, const Pass& pass, Workspace& space) {
-  const Layout& layout = pass.layout;
+  const SampleLayout& layout = pass.layout;
   const FirstLayerArgs args{pass.x,
                             pass.owners,
                             pass.counts,

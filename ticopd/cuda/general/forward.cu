@@ -1,14 +1,14 @@
 // The product with the features, forwards: what makes its operand, and what becomes of its sums.
-#include "ticopd/cuda/general/base256.cuh"
 #include "ticopd/cuda/general/pass.hpp"
 #include "ticopd/cuda/general/phi.cuh"
 #include "ticopd/cuda/general/sums.cuh"
+#include "ticopd/cuda/hopper/base256.cuh"
 
 namespace ticopd::cuda::general {
 namespace {
 
 constexpr unsigned threads = 256;
-constexpr double most_of_three_digits = 8355000.0;  // as in kernels/base256.hpp
+constexpr double most_of_three_digits = hopper::most_of_three_digits;
 
 struct WeightArgs {
   Rows x;
@@ -54,14 +54,14 @@ __global__ void split_weights(WeightArgs args) {
         q = __double2int_rn(static_cast<double>(w[column]) * scale);
 #pragma unroll
       for (int d = 2; d >= 0; --d) {
-        digit[d][i] = next_digit(q);
+        digit[d][i] = hopper::next_digit(q);
         sum[d] += digit[d][i];
       }
     }
 #pragma unroll
     for (int d = 0; d < 3; ++d)
       digits[static_cast<std::size_t>(d) * args.units * row_words + word] =
-          packed(digit[d][0], digit[d][1], digit[d][2], digit[d][3]);
+          hopper::packed(digit[d][0], digit[d][1], digit[d][2], digit[d][3]);
   }
   const int high = block_sum(sum[0]), middle = block_sum(sum[1]), low = block_sum(sum[2]);
   if (threadIdx.x != 0) return;
@@ -161,7 +161,7 @@ void record_first_weights(Queue& queue, const Pass& pass, Workspace& space) {
                         u32(pass.model.features()),
                         u32(pass.layout.features)};
   const Grid grid{dim3(u32(pass.model.units()), u32(pass.layout.slots)), dim3(threads), 0, true};
-  queue.launch(pass.model.digits ? split_weights : pad_weights, grid, args);
+  queue.launch(pass.model.in_base256 ? split_weights : pad_weights, grid, args);
 }
 
 void record_first_outputs(Queue& queue, const Pass& pass, Workspace& space) {
@@ -182,7 +182,7 @@ void record_first_outputs(Queue& queue, const Pass& pass, Workspace& space) {
   const Grid grid{dim3(blocks_of(pass.layout.samples, 4 * threads), u32(pass.model.units()),
                        u32(pass.layout.slots)),
                   dim3(threads), 0, true};
-  queue.launch(pass.model.digits ? make_first_outputs<true> : make_first_outputs<false>, grid,
+  queue.launch(pass.model.in_base256 ? make_first_outputs<true> : make_first_outputs<false>, grid,
                args);
 }
 

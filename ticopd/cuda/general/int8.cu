@@ -1,6 +1,7 @@
 #include "ticopd/cuda/general/int8.hpp"
 #include "ticopd/cuda/general/int8_tile.cuh"
 #include "ticopd/cuda/general/pass.hpp"
+#include "ticopd/cuda/hopper/ptx.cuh"
 
 namespace ticopd::cuda::general {
 namespace {
@@ -19,8 +20,8 @@ struct Int8Args {
 };
 
 __global__ void __launch_bounds__(threads, 2) multiply_tiles(Int8Args args) {
-  std::uint8_t* memory = fused::dynamic_shared();
-  const std::uint32_t base = fused::shared_address(memory);
+  std::uint8_t* memory = hopper::dynamic_shared();
+  const std::uint32_t base = hopper::shared_address(memory);
   const int tid = static_cast<int>(threadIdx.x);
   const std::uint32_t row0 = blockIdx.y * tile_rows, column0 = blockIdx.x * tile_columns;
   wait_for_kernel_before();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ticopd/cuda/blas.hpp"
+#include "ticopd/cuda/general/blas.hpp"
 
 // Products in integers by the tensor cores of sm_90a; cuBLASLt has them for those of an older
 // generation only.

@@ -1,17 +1,20 @@
 #pragma once
 
-#include "ticopd/cuda/general/copies.cuh"
-#include "ticopd/cuda/general/wgmma.cuh"
+#include "ticopd/cuda/hopper/copies.cuh"
+#include "ticopd/cuda/hopper/swizzle.hpp"
+#include "ticopd/cuda/hopper/wgmma.cuh"
 
 // A block's tile of a product of int8 matrices that both lie along what is summed over.
 namespace ticopd::cuda::general {
+
+using hopper::tile_row_bytes;
 
 template <int kColumns>
 struct Int8Tile {
   static constexpr int rows = 128;  // 64 for each of two warp groups
   static constexpr unsigned threads = 256;
   static constexpr int stages = 5;
-  static constexpr int stage_bytes = (rows + kColumns) * int8_depth;
+  static constexpr int stage_bytes = (rows + kColumns) * tile_row_bytes;
   static constexpr int slack = 1024;  // to the first multiple of 1024
   static constexpr int shared_bytes = stages * stage_bytes + slack;
   static_assert(2 * (shared_bytes + 2048) <= 228 * 1024, "two blocks on a multiprocessor");
@@ -22,7 +25,7 @@ struct Int8Tile {
   static constexpr int column_pitch = rows + 4;
   static_assert(kColumns * column_pitch * 4 <= stages * stage_bytes);
 
-  // As multiply_add_int8 has them, for each warp group.
+  // As wgmma_s8 has them, for each warp group.
   std::int32_t sums[kColumns / 2];
 
   // row_of_a(r) and row_of_b(r) are where r of the tile's rows begins, null where there is no such
@@ -47,10 +50,11 @@ struct Int8Tile {
     for (int j = 0; j < of_b; ++j)
       look(of_a + j, first + step_rows * j < kColumns ? row_of_b(first + step_rows * j) : nullptr,
            row_of_b(0));
-    const std::uint32_t steps = (k + int8_depth - 1) / int8_depth;
-    const bool in_last_step = (steps - 1) * int8_depth + 16 * unit < k;
+    const std::uint32_t steps = (k + tile_row_bytes - 1) / tile_row_bytes;
+    const bool in_last_step = (steps - 1) * tile_row_bytes + 16 * unit < k;
 
-    std::uint32_t fetched = 0, to = base + swizzled(first, unit);
+    std::uint32_t fetched = 0,
+                  to = base + static_cast<std::uint32_t>(hopper::swizzled(first, unit));
     const std::uint32_t end = base + stages * stage_bytes;
     const auto fetch = [&] {
       if (fetched < steps) {
@@ -59,14 +63,15 @@ struct Int8Tile {
         for (int j = 0; j < of_a + of_b; ++j) {
           const bool last_of_b = j == of_a + of_b - 1;
           if (!last_of_b || kColumns % step_rows == 0 || first < kColumns % step_rows)
-            copy16_or_zeros(to + j * step_rows * int8_depth, from[j], is_there[j] && in_k);
-          from[j] += int8_depth;
+            hopper::copy16_or_zeros(to + j * step_rows * tile_row_bytes, from[j],
+                                    is_there[j] && in_k);
+          from[j] += tile_row_bytes;
         }
         ++fetched;
         to += stage_bytes;
         if (to >= end) to -= stages * stage_bytes;
       }
-      commit_copies();
+      hopper::commit_copies();
     };
     constexpr int ahead = stages - 2;
 #pragma unroll
@@ -74,23 +79,23 @@ struct Int8Tile {
 #pragma unroll
     for (int i = 0; i < kColumns / 2; ++i) sums[i] = 0;
     std::uint32_t stage = base;
-    const std::uint32_t group = threadIdx.x / 128 * 64 * int8_depth;
+    const std::uint32_t group = threadIdx.x / 128 * 64 * tile_row_bytes;
     for (std::uint32_t step = 0; step < steps; ++step) {
-      wait_for_copies<ahead - 1>();
-      fused::fence_async_shared();  // ordinary copies, read by the asynchronous proxy
-      __syncthreads();              // and the products before the last are done, in both groups
+      hopper::wait_for_copies<ahead - 1>();
+      hopper::fence_async_shared();  // ordinary copies, read by the asynchronous proxy
+      __syncthreads();               // and the products before the last are done, in both groups
       fetch();
-      const std::uint64_t a = int8_rows(stage + group);
-      const std::uint64_t b = int8_rows(stage + rows * int8_depth);
-      fused::wgmma_fence();
-      multiply_add_int8(sums, a, b);
-      multiply_add_int8(sums, a + 2, b + 2);
-      fused::wgmma_commit();
-      fused::wgmma_wait<1>();
+      const std::uint64_t a = hopper::tile_descriptor(stage + group);
+      const std::uint64_t b = hopper::tile_descriptor(stage + rows * tile_row_bytes);
+      hopper::wgmma_fence();
+      hopper::wgmma_s8(sums, a, b);
+      hopper::wgmma_s8(sums, a + 2, b + 2);
+      hopper::wgmma_commit();
+      hopper::wgmma_wait<1>();
       stage = stage + stage_bytes == end ? base : stage + stage_bytes;
     }
-    fused::wgmma_wait<0>();
-    wait_for_copies<0>();
+    hopper::wgmma_wait<0>();
+    hopper::wait_for_copies<0>();
     __syncthreads();  // nobody reads the stages any more
   }
 };

@@ -1,9 +1,9 @@
 // The layers between hidden units, forwards and backwards (split.cuh).
-#include "ticopd/cuda/fused/ptx.cuh"
-#include "ticopd/cuda/general/copies.cuh"
 #include "ticopd/cuda/general/layers.cuh"
 #include "ticopd/cuda/general/phi.cuh"
 #include "ticopd/cuda/general/split.cuh"
+#include "ticopd/cuda/hopper/copies.cuh"
+#include "ticopd/cuda/hopper/ptx.cuh"
 
 namespace ticopd::cuda::general {
 namespace {
@@ -127,18 +127,18 @@ __global__ void __launch_bounds__(split_threads, 2) multiply_layer(LayerArgs arg
   const float* from = args.in + (inside ? sample_at(args, slot, s0 + group, args.inner) : 0) +
                       static_cast<std::size_t>(first_k) * args.chunk;
   std::uint32_t k = first_k;
-  const std::uint32_t to_a = fused::shared_address(&a[0][threadIdx.x]);
-  const std::uint32_t to_b = fused::shared_address(&b[0][first_k][group]);
+  const std::uint32_t to_a = hopper::shared_address(&a[0][threadIdx.x]);
+  const std::uint32_t to_b = hopper::shared_address(&b[0][first_k][group]);
   const auto copy = [&](int stage) {
     const std::uint32_t here = to_a + stage * static_cast<int>(sizeof a[0]);
 #pragma unroll
     for (int j = 0; j * static_cast<int>(split_threads) < fragments; ++j)
       if ((j + 1) * static_cast<int>(split_threads) <= fragments || threadIdx.x < last)
-        copy16(here + j * split_threads * 16, w + j * split_threads);
+        hopper::copy16_or_zeros(here + j * split_threads * 16, w + j * split_threads, true);
     const std::uint32_t there = to_b + stage * static_cast<int>(sizeof b[0]);
-    copy16_or_zeros(there, from, k < known);
-    copy16_or_zeros(there + 8 * pitch * 4, from + eight, k + 8 < known);
-    commit_copies();
+    hopper::copy16_or_zeros(there, from, k < known);
+    hopper::copy16_or_zeros(there + 8 * pitch * 4, from + eight, k + 8 < known);
+    hopper::commit_copies();
     w += fragments;
     from += 2 * eight;
     k += depth;
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(split_threads, 2) multiply_layer(LayerArgs arg
   copy(0);
   int stage = 0;
   for (std::uint32_t step = 0; step < steps; ++step, stage ^= 1) {
-    wait_for_copies<0>();
+    hopper::wait_for_copies<0>();
     __syncthreads();  // and nobody reads the other stage any more
     if (step + 1 < steps) copy(stage ^ 1);
     sums.add(

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "ticopd/cuda/blas.hpp"
+#include "ticopd/cuda/general/blas.hpp"
 #include "ticopd/cuda/general/pass.hpp"
 #include "ticopd/cuda/general/plan.hpp"
-#include "ticopd/cuda/objective.hpp"
+#include "ticopd/cuda/gradients/objective.hpp"
 
 namespace ticopd::cuda {
 namespace general {
@@ -33,7 +33,7 @@ class General final : public GeneralObjective {
  public:
   General(const Problem& problem, bool tf32);
 
-  std::string_view name() const override { return plan_.model.digits ? "digits" : "general"; }
+  std::string_view name() const override { return plan_.model.in_base256 ? "digits" : "general"; }
   void gradient(Queue& queue, Rows x, Rows g) override { evaluate(queue, x, nullptr, g); }
   void batch_gradient(Queue& queue, Rows x, Rows g, std::uint64_t seed, std::size_t batch) override;
   void evaluate(Queue& queue, Rows x, double* values, Rows g) override {
@@ -43,7 +43,8 @@ class General final : public GeneralObjective {
 
  private:
   // Null where the first layer needs none.
-  std::unique_ptr<Product> forward_product(const Layout& layout, const void* samples, bool shared);
+  std::unique_ptr<Product> forward_product(const SampleLayout& layout, const void* samples,
+                                           bool shared);
   std::unique_ptr<Product> back_product(const DeviceSamples& samples);
   Buffer<double> scales_of(const Group& group, std::size_t most) const;
   std::vector<Stage> make_batches(std::size_t batch);
@@ -52,7 +53,7 @@ class General final : public GeneralObjective {
   void record_back(Queue& queue, const Pass& pass, const Stage& stage);
   void test_models(Queue& queue, Rows x, std::size_t first, std::size_t rows, std::uint32_t* right);
 
-  Plan plan_;
+  GradientPlan plan_;
   Problem::Loss loss_;
   Activation phi_;
   double l2_;
@@ -72,14 +73,14 @@ General::General(const Problem& problem, bool tf32)
       loss_(problem.loss),
       phi_(problem.phi),
       l2_(problem.l2),
-      kind_(plan_.model.digits ? ProductShape::Kind::int8
-            : tf32             ? ProductShape::Kind::tf32
-                               : ProductShape::Kind::fp32),
+      kind_(plan_.model.in_base256 ? ProductShape::Kind::int8
+            : tf32                 ? ProductShape::Kind::tf32
+                                   : ProductShape::Kind::fp32),
       space_(plan_.room),
       test_count_(problem.test.samples()) {
   for (std::size_t agent = 0; agent < problem.agents(); ++agent)
     weights_.push_back(problem.weight(agent));
-  for (const GroupPlan& plan : plan_.groups) {
+  for (const AgentGroup& plan : plan_.groups) {
     Group group;
     group.agents = plan.agents;
     std::vector<const Dataset<float>*> sets;
@@ -99,17 +100,17 @@ General::General(const Problem& problem, bool tf32)
   if (plan_.test.tiles == 0) return;
   test_ = DeviceSamples(plan_.model, plan_.test_samples(), {&problem.test}, plan_.test_used, false);
   test_many_ = forward_product(plan_.test.layout, test_.rows(), true);
-  Layout one = plan_.test.layout;
+  SampleLayout one = plan_.test.layout;
   one.slots = 1;
   test_one_ = forward_product(one, test_.rows(), true);
 }
 
 // Sums of unit u over features, of all samples. `shared`: all slots have the same samples, so that
 // their units are so many columns of one product.
-std::unique_ptr<Product> General::forward_product(const Layout& layout, const void* samples,
+std::unique_ptr<Product> General::forward_product(const SampleLayout& layout, const void* samples,
                                                   bool shared) {
   if (plan_.model.joins_first_layer()) return nullptr;
-  const std::size_t columns = plan_.model.units() * (plan_.model.digits ? 3 : 1);
+  const std::size_t columns = plan_.model.units() * (plan_.model.in_base256 ? 3 : 1);
   ProductShape shape;
   shape.kind = kind_;
   shape.m = layout.samples;
@@ -127,12 +128,12 @@ std::unique_ptr<Product> General::forward_product(const Layout& layout, const vo
 
 // Sums over samples: of digits by piece, of floats by chunk.
 std::unique_ptr<Product> General::back_product(const DeviceSamples& samples) {
-  const Layout& layout = samples.layout;
+  const SampleLayout& layout = samples.layout;
   const std::size_t units = plan_.model.units();
   ProductShape shape;
   shape.kind = kind_;
   shape.m = shape.ldc = layout.features;
-  if (plan_.model.digits) {
+  if (plan_.model.in_base256) {
     shape.n = 4 * units;
     shape.k = layout.samples / layout.pieces;
     shape.lda = shape.ldb = layout.samples;
@@ -166,7 +167,7 @@ Buffer<double> General::scales_of(const Group& group, std::size_t most) const {
 
 void General::sweep(Queue& queue, const Group& group, const Stage& stage, Rows x, double* values,
                     Rows g) {
-  const Layout& layout = stage.samples.layout;
+  const SampleLayout& layout = stage.samples.layout;
   const Pass pass{plan_.model,
                   phi_,
                   layout,
@@ -192,7 +193,7 @@ void General::record_forward(Queue& queue, const Pass& pass, const Product* prod
     record_first_layer(queue, pass, space_);
   } else {
     const std::size_t skipped = pass.first_sample * pass.layout.features;
-    const void* samples = plan_.model.digits
+    const void* samples = plan_.model.in_base256
                               ? static_cast<const void*>(pass.samples.pixels.data() + skipped)
                               : pass.samples.values.data() + skipped;
     product->record(queue, samples, space_.weights.data(), space_.sums.data());
@@ -207,7 +208,7 @@ void General::record_back(Queue& queue, const Pass& pass, const Stage& stage) {
     record_layer_back(queue, pass, space_, l);
   }
   record_first_deltas(queue, pass, space_);
-  if (plan_.model.digits) {
+  if (plan_.model.in_base256) {
     const std::size_t piece = pass.layout.samples / pass.layout.pieces;
     for (std::size_t p = 0; p < pass.layout.pieces; ++p)
       stage.back->record(queue, stage.samples.turned.data() + p * piece,
@@ -229,7 +230,7 @@ std::vector<Stage> General::make_batches(std::size_t batch) {
     Stage stage;
     std::vector<std::uint32_t> counts;
     for (const std::size_t size : group.sizes) counts.push_back(u32(std::min(size, batch)));
-    const Layout layout = plan_.batch_layout(plan_.groups[i], batch);
+    const SampleLayout layout = plan_.batch_layout(plan_.groups[i], batch);
     stage.samples = DeviceSamples(plan_.model, layout, true);
     stage.samples.counts = Buffer<std::uint32_t>(counts);
     stage.samples.columns = Buffer<std::uint32_t>(group.all.samples.columns.download());
@@ -263,7 +264,7 @@ void General::correct(Queue& queue, Rows x, std::size_t rows, std::uint32_t* rig
 
 void General::test_models(Queue& queue, Rows x, std::size_t first, std::size_t rows,
                           std::uint32_t* right) {
-  Layout layout = plan_.test.layout;
+  SampleLayout layout = plan_.test.layout;
   if (rows - first == 1) layout.slots = 1;
   const Product* forward = (layout.slots == 1 ? test_one_ : test_many_).get();
   for (std::size_t tile = 0; tile < plan_.test.tiles; ++tile) {

@@ -1,9 +1,9 @@
 // Gradients of the layers after the first: sums over samples of what their outputs want times their
 // inputs (split.cuh), part by part; the parts are added in double.
-#include "ticopd/cuda/fused/ptx.cuh"
-#include "ticopd/cuda/general/copies.cuh"
 #include "ticopd/cuda/general/layers.cuh"
 #include "ticopd/cuda/general/split.cuh"
+#include "ticopd/cuda/hopper/copies.cuh"
+#include "ticopd/cuda/hopper/ptx.cuh"
 
 namespace ticopd::cuda::general {
 namespace {
@@ -85,15 +85,16 @@ __global__ void __launch_bounds__(split_threads, 2) multiply_outer(OuterArgs arg
   const float* deltas = args.deltas + (entry * args.rows + row) * args.chunk + s + 4 * quarter;
   const float* in = args.in + (entry * args.inputs + input0 + lane) * args.chunk + s + 4 * quarter;
   const std::uint32_t to_b =
-      fused::shared_address(b[0].at(static_cast<int>(lane), static_cast<int>(4 * quarter)));
+      hopper::shared_address(b[0].at(static_cast<int>(lane), static_cast<int>(4 * quarter)));
   float4 up = make_float4(0, 0, 0, 0), down = up;
   const auto fetch = [&](int stage) {
     if (is_up) up = *reinterpret_cast<const float4*>(deltas);
     if (is_down) down = *reinterpret_cast<const float4*>(deltas + std::size_t{8} * args.chunk);
     const std::uint32_t to = to_b + stage * static_cast<int>(sizeof b[0]);
-    if (is_first) copy16(to, in);
-    if (is_second) copy16(to + 64 * depth * 4, in + std::size_t{64} * args.chunk);
-    commit_copies();
+    if (is_first) hopper::copy16_or_zeros(to, in, true);
+    if (is_second)
+      hopper::copy16_or_zeros(to + 64 * depth * 4, in + std::size_t{64} * args.chunk, true);
+    hopper::commit_copies();
     deltas += depth, in += depth, s += depth;
     if (s < args.chunk) return;
     s = 0;
@@ -108,7 +109,7 @@ __global__ void __launch_bounds__(split_threads, 2) multiply_outer(OuterArgs arg
   int stage = 0;
   for (std::uint32_t step = begin; step < end; ++step, stage ^= 1) {
     if (i < kTiles) a[stage].put(i, g, quarter, up, down);
-    wait_for_copies<0>();
+    hopper::wait_for_copies<0>();
     __syncthreads();  // and nobody reads the other stage any more
     if (step + 1 < end) fetch(stage ^ 1);
     if (needed)

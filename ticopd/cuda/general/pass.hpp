@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "ticopd/cuda/general/data.hpp"
-#include "ticopd/cuda/general/layout.hpp"
-#include "ticopd/cuda/memory.hpp"
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/general/sizes.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 #include "ticopd/kernels/activation.hpp"
 
 // The steps of a gradient between the products of cuBLASLt, each recorded by one function. Of one
@@ -71,7 +71,7 @@ inline unsigned blocks_of(std::size_t count, std::size_t each) {
 struct Pass {
   const Model& model;
   Activation phi;
-  Layout layout;
+  SampleLayout layout;
   const DeviceSamples& samples;
   std::size_t first_sample;   // the test set goes by tiles
   std::size_t column_stride;  // 0: all slots have the same samples

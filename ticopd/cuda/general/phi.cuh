@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "ticopd/cuda/hopper/ptx.cuh"
 #include "ticopd/kernels/activation.hpp"
 
 namespace ticopd::cuda::general {
@@ -20,15 +21,13 @@ __host__ __device__ void for_phi(Activation phi, const Act& act) {
     act(std::integral_constant<Activation, Activation::relu>());
 }
 
-#ifdef __CUDACC__
 // 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1. What 1 + e loses is put back, as on the CPU
 // (kernels/activation.cpp), and what the quotient does, in one correction.
 __device__ inline float sigmoid(float x) {
   const float e = expf(-fabsf(x));
   const float sum = 1.0f + e;
   const float lost = e - (sum - 1.0f);
-  float quotient;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(sum));
+  float quotient = hopper::reciprocal_fast(sum);
   const float missing = fmaf(-lost, quotient, fmaf(-sum, quotient, 1.0f));
   quotient = fmaf(quotient, missing, quotient);
   return x < 0.0f ? e * quotient : quotient;
@@ -49,6 +48,5 @@ __device__ float times_derivative(float h, float delta) {
   if constexpr (kPhi == Activation::tanh) return delta * ((1.0f - h) * (1.0f + h));
   return h > 0.0f ? delta : 0.0f * h;
 }
-#endif
 
 }  // namespace ticopd::cuda::general

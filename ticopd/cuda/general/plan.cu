@@ -3,10 +3,10 @@
 #include <utility>
 #include <variant>
 
-#include "ticopd/cuda/blas.hpp"
+#include "ticopd/cuda/general/blas.hpp"
 #include "ticopd/cuda/general/data.hpp"
 #include "ticopd/cuda/general/plan.hpp"
-#include "ticopd/cuda/objective.hpp"
+#include "ticopd/cuda/gradients/objective.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd::cuda {
@@ -39,42 +39,43 @@ std::size_t longest(const Used& used) {
 
 }  // namespace
 
-Plan::Plan(const Problem& problem) : model(problem) {
+GradientPlan::GradientPlan(const Problem& problem) : model(problem) {
   refuse_if_too_large(problem);
   std::vector<std::size_t> sizes;
   for (const Dataset<float>& shard : problem.shards) sizes.push_back(shard.samples());
   for (std::vector<std::size_t>& agents : group_by_size(sizes)) {
-    GroupPlan group{.agents = std::move(agents)};
+    AgentGroup group{.agents = std::move(agents)};
     for (const std::size_t agent : group.agents) {
       group.used.push_back(used_features(model, problem.shards[agent]));
       group.most = std::max(group.most, sizes[agent]);
     }
-    group.layout = make_layout(model, group.agents.size(), group.most, longest(group.used));
+    group.layout = make_sample_layout(model, group.agents.size(), group.most, longest(group.used));
     room.cover(room_for(model, group.layout, true));
     groups.push_back(std::move(group));
   }
   if (problem.loss == Problem::Loss::least_squares || problem.test.samples() == 0) return;
   test_used = {used_features(model, problem.test)};
-  test = make_test_plan(model, problem.agents(), problem.test.samples(), longest(test_used));
+  test = make_test_tiles(model, problem.agents(), problem.test.samples(), longest(test_used));
   room.cover(room_for(model, test.layout, false));
 }
 
-bool Plan::draws(std::size_t batch) const {
+bool GradientPlan::draws(std::size_t batch) const {
   std::size_t most = 0;
-  for (const GroupPlan& group : groups) most = std::max(most, group.most);
+  for (const AgentGroup& group : groups) most = std::max(most, group.most);
   return batch > 0 && batch < most;
 }
 
-Layout Plan::batch_layout(const GroupPlan& group, std::size_t batch) const {
-  return make_layout(model, group.layout.slots, std::min(group.most, batch), group.layout.features);
+SampleLayout GradientPlan::batch_layout(const AgentGroup& group, std::size_t batch) const {
+  return make_sample_layout(model, group.layout.slots, std::min(group.most, batch),
+                            group.layout.features);
 }
 
-std::size_t Plan::bytes(std::size_t batch) const {
+std::size_t GradientPlan::bytes(std::size_t batch) const {
   std::size_t bytes = room.bytes() + Blas::workspace_bytes;
-  for (const GroupPlan& group : groups)
+  for (const AgentGroup& group : groups)
     bytes += DeviceSamples::bytes(model, group.layout, true) +
              group.agents.size() * (sizeof(std::uint32_t) + sizeof(double));
-  for (const GroupPlan& group : groups)
+  for (const AgentGroup& group : groups)
     if (draws(batch))
       bytes += DeviceSamples::bytes(model, batch_layout(group, batch), true) +
                group.agents.size() * sizeof(double);
@@ -85,7 +86,7 @@ std::size_t Plan::bytes(std::size_t batch) const {
 }  // namespace general
 
 std::size_t general_objective_bytes(const Problem& problem, std::size_t batch) {
-  return general::Plan(problem).bytes(batch);
+  return general::GradientPlan(problem).bytes(batch);
 }
 
 }  // namespace ticopd::cuda

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "ticopd/cuda/memory.hpp"
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 
 namespace ticopd::cuda {
 

@@ -1,3 +1,5 @@
+#include "ticopd/cuda/fused/pixel_layout.hpp"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -5,7 +7,6 @@
 #include <set>
 
 #include "cuda/fused_problem.hpp"
-#include "ticopd/cuda/fused/layout.hpp"
 
 namespace ticopd::cuda::fused {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using Matrix = std::map<std::tuple<int, int, int>, int>;
 
 // Bytes that are not zero; no place may be given twice.
-Matrix forward_matrix(const Layout& layout, const std::vector<int>& first_tile) {
+Matrix forward_matrix(const PixelLayout& layout, const std::vector<int>& first_tile) {
   Matrix matrix;
   for (const ForwardTile& tile : layout.forward)
     for (int k = 0; k < tile_samples; ++k)
@@ -29,7 +30,7 @@ Matrix forward_matrix(const Layout& layout, const std::vector<int>& first_tile) 
   return matrix;
 }
 
-Matrix backward_matrix(const Layout& layout, const std::vector<int>& first_tile) {
+Matrix backward_matrix(const PixelLayout& layout, const std::vector<int>& first_tile) {
   Matrix matrix;
   for (const BackwardPiece& piece : layout.backward)
     for (int c = 0; c < piece.count; ++c)
@@ -54,7 +55,7 @@ std::vector<int> first_tiles(const Problem& problem) {
 }
 
 // Every sample as (label, pixels), back from the image.
-std::multiset<std::vector<int>> samples_of(const Problem& problem, const Layout& layout,
+std::multiset<std::vector<int>> samples_of(const Problem& problem, const PixelLayout& layout,
                                            const Matrix& matrix, int agent, int first_tile) {
   const std::size_t features = problem.widths[0];
   std::vector<std::vector<int>> rows(problem.shards[agent].samples(),
@@ -102,7 +103,7 @@ constexpr int some_blocks[] = {1, 7, 132};
 
 TEST(FusedLayout, EveryPixelIsInBothImagesOnce) {
   for (const Problem& problem : problems()) {
-    const Layout layout = make_layout(problem, 7);
+    const PixelLayout layout = make_pixel_layout(problem, 7);
     const std::vector<int> first = first_tiles(problem);
     const Matrix forward = forward_matrix(layout, first);
     EXPECT_EQ(forward, backward_matrix(layout, first));
@@ -113,7 +114,7 @@ TEST(FusedLayout, EveryPixelIsInBothImagesOnce) {
 }
 
 TEST(FusedLayout, RowsThatFillUpATileHaveNoLabel) {
-  const Layout layout = make_layout(speckled_problem({20, 5, 3}, {130}), 132);
+  const PixelLayout layout = make_pixel_layout(speckled_problem({20, 5, 3}, {130}), 132);
   ASSERT_EQ(layout.labels.size(), 256u);
   for (std::size_t i = 0; i < 256; ++i) EXPECT_EQ(layout.labels[i] == no_label, i >= 130);
 }
@@ -121,7 +122,7 @@ TEST(FusedLayout, RowsThatFillUpATileHaveNoLabel) {
 TEST(FusedSchedule, EveryTileIsDoneOnceAndEveryAgentFlushedWhereItEnds) {
   for (const Problem& problem : problems())
     for (const int blocks : some_blocks) {
-      const Layout layout = make_layout(problem, blocks);
+      const PixelLayout layout = make_pixel_layout(problem, blocks);
       ASSERT_LE(layout.forward_begin.size(), static_cast<std::size_t>(blocks) + 1);
       ASSERT_EQ(layout.forward_begin.back(), static_cast<int>(layout.forward.size()));
       std::set<int> tiles;
@@ -158,7 +159,7 @@ TEST(FusedSchedule, EveryTileIsDoneOnceAndEveryAgentFlushedWhereItEnds) {
 TEST(FusedSchedule, EveryChunkIsInOnePieceAndEveryPieceInASlotOfItsRow) {
   for (const Problem& problem : problems())
     for (const int blocks : some_blocks) {
-      const Layout layout = make_layout(problem, blocks);
+      const PixelLayout layout = make_pixel_layout(problem, blocks);
       ASSERT_LE(layout.backward_begin.size(), static_cast<std::size_t>(blocks) + 1);
       ASSERT_EQ(layout.backward_begin.back(), static_cast<int>(layout.backward.size()));
       EXPECT_TRUE(std::is_sorted(layout.backward_begin.begin(), layout.backward_begin.end()));
@@ -185,7 +186,7 @@ TEST(FusedSchedule, EveryChunkIsInOnePieceAndEveryPieceInASlotOfItsRow) {
 }
 
 TEST(FusedSchedule, AClusterHasOneAgentWhereThereAreEnoughClusters) {
-  const Layout layout = make_layout(speckled_problem({50, 10, 3}, {900, 100, 400}), 12);
+  const PixelLayout layout = make_pixel_layout(speckled_problem({50, 10, 3}, {900, 100, 400}), 12);
   ASSERT_EQ(layout.forward_begin.size(), 7u);
   for (std::size_t b = 0; b < 6; ++b)
     for (int w = layout.forward_begin[b]; w < layout.forward_begin[b + 1]; ++w)
@@ -199,7 +200,7 @@ TEST(FusedSchedule, AClusterHasOneAgentWhereThereAreEnoughClusters) {
 TEST(FusedLayout, CountsAreNeverMoreThanForetold) {
   for (const Problem& problem : problems())
     for (const int blocks : some_blocks) {
-      const Counts found = make_layout(problem, blocks).counts;
+      const Counts found = make_pixel_layout(problem, blocks).counts;
       const Counts foretold = counts_at_most(problem, blocks);
       EXPECT_EQ(found.agents, foretold.agents);
       EXPECT_EQ(found.tiles, foretold.tiles);
@@ -213,9 +214,9 @@ TEST(FusedLayout, CountsAreNeverMoreThanForetold) {
 
 TEST(FusedLayout, ScaleIsTheWeightOfASample) {
   Problem problem = speckled_problem({20, 5, 3}, {10, 30});
-  EXPECT_EQ(make_layout(problem, 1).scale, (std::vector<float>{1.f / 10, 1.f / 30}));
+  EXPECT_EQ(make_pixel_layout(problem, 1).scale, (std::vector<float>{1.f / 10, 1.f / 30}));
   problem.weight_by_sample = true;
-  EXPECT_EQ(make_layout(problem, 1).scale, (std::vector<float>{2.f / 40, 2.f / 40}));
+  EXPECT_EQ(make_pixel_layout(problem, 1).scale, (std::vector<float>{2.f / 40, 2.f / 40}));
 }
 
 TEST(FusedLayout, ProblemsOfAnotherKindAreRefused) {

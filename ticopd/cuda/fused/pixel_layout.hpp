@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ticopd/cuda/problem.hpp"
+#include "ticopd/cuda/gradients/problem.hpp"
+#include "ticopd/cuda/hopper/swizzle.hpp"
 
 // The host's side of the fused gradient (objective.cu): where every pixel lies on the device and
 // which block of threads works on what. Plain C++, made once.
@@ -12,7 +13,7 @@ namespace ticopd::cuda::fused {
 
 // Both products, X.W1 and X^T.dH, multiply tiles of rows of u8 (samples forward, pixels backward)
 // by 304 columns of s8, 64 bytes of each at a time: a chunk.
-inline constexpr int chunk = 64;
+inline constexpr int chunk = hopper::tile_row_bytes;
 inline constexpr int columns = 304;       // 3 digits x 100 hidden units, and 4 of zeros
 inline constexpr int cluster_blocks = 2;  // blocks that share a forward tile, 64 samples each
 inline constexpr int tile_samples = cluster_blocks * chunk;
@@ -30,10 +31,9 @@ inline constexpr int max_rank_tiles = max_ranks / tile_ranks;
 inline constexpr int max_piece = 32;           // chunks: one for each lane of a warp
 inline constexpr std::uint8_t no_label = 255;  // of the rows that fill up a shard's last tile
 
-// In a shared-memory image rows of 64 bytes are swizzled by 64 bytes: 16-byte units of eight
-// neighbouring rows then lie in different banks. Tensor cores undo it as they read.
+// Where byte k of a row lies in the image of a tile.
 constexpr std::size_t image_at(int row, int k) {
-  return static_cast<std::size_t>(row * chunk + (((k >> 4) ^ ((row >> 1) & 3)) << 4) + (k & 15));
+  return static_cast<std::size_t>(hopper::swizzled(row, k >> 4) + (k & 15));
 }
 
 // Sample k of a tile lies in this row of its forward image: a lane of an accumulator holds rows r
@@ -72,7 +72,7 @@ struct Counts {
   std::size_t w1_partials = 0, w2_partials = 0;
 };
 
-struct Layout {
+struct PixelLayout {
   Counts counts;
   // Pixels by rank: rank 0 is a pixel that is always 255 and carries b1, the others are those set
   // anywhere in the shard, the most frequent first. -1: none.
@@ -93,12 +93,12 @@ struct Layout {
 // Whether the problem is of the kind that the fused kernels solve.
 bool fits(const Problem& problem);
 // For at most `blocks` blocks at a time, one on each multiprocessor.
-Layout make_layout(const Problem& problem, int blocks);
-// No less than what make_layout will find, without a look at the pixels.
+PixelLayout make_pixel_layout(const Problem& problem, int blocks);
+// No less than what make_pixel_layout will find, without a look at the pixels.
 Counts counts_at_most(const Problem& problem, int blocks);
 
 // The two schedules (schedule.cpp): who does which of the tiles, of the rows of pieces.
-void schedule_forward(const std::vector<ForwardTile>& tiles, int clusters, Layout& layout);
-void schedule_backward(const std::vector<BackwardPiece>& rows, int blocks, Layout& layout);
+void schedule_forward(const std::vector<ForwardTile>& tiles, int clusters, PixelLayout& layout);
+void schedule_backward(const std::vector<BackwardPiece>& rows, int blocks, PixelLayout& layout);
 
 }  // namespace ticopd::cuda::fused

@@ -7,14 +7,6 @@
 // How the fused kernels cut a float into pieces that tensor cores multiply exactly.
 namespace ticopd::cuda::fused {
 
-// Three signed base-256 digits reach 8,355,711.
-inline constexpr float most_digits = 8355000.f;
-
-// The three digits of round(v), the lowest in the lowest byte.
-__device__ __forceinline__ std::uint32_t digits(float v) {
-  return (static_cast<std::uint32_t>(__float2int_rn(v)) + 0x808080u) ^ 0x808080u;
-}
-
 // The three digits of round(v * most), each plus 128, for |v| <= 1/2: 1.5 x 2^23 more have the
 // integer in their mantissa, which saves the conversion (a quarter of the rate).
 inline constexpr float dh_most = 2 * 4194000.f;  // half of it stays below 2^22

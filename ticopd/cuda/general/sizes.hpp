@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ticopd/cuda/problem.hpp"
+#include "ticopd/cuda/gradients/problem.hpp"
 
 // How samples and what is computed of them lie on the device, and how much room that takes: known
 // before anything is allocated (general_objective_bytes), and used by all that allocates.
@@ -17,7 +17,7 @@ inline constexpr std::uint64_t no_biases = ~std::uint64_t{0};
 struct Model {
   explicit Model(const Problem& problem);
 
-  bool digits;  // u8 features, multiplied as digits; else floats
+  bool in_base256;  // u8 features, multiplied by base-256 digits; else floats
   bool cross_entropy;
   std::vector<std::size_t> widths;
 
@@ -26,7 +26,7 @@ struct Model {
   std::size_t outputs() const { return widths.back(); }
   std::size_t hidden() const { return widths.size() - 2; }
   // The first layer's product and what becomes of it are one kernel: its sums are never stored.
-  bool joins_first_layer() const { return digits && hidden() > 0; }
+  bool joins_first_layer() const { return in_base256 && hidden() > 0; }
   // Where W_l and b_l begin in x, l = 1 ... hidden + 1.
   std::size_t weights_at(std::size_t layer) const;
   std::size_t biases_at(std::size_t layer) const;
@@ -37,7 +37,7 @@ struct Model {
 // Samples of several agents ("slots") side by side, padded to the same number. They are cut into
 // chunks: units of a chunk lie as units x chunk, so that one unit's samples are neighbours (lanes,
 // as on the CPU) and every chunk of every slot is an entry of a batch with one stride.
-struct Layout {
+struct SampleLayout {
   std::size_t slots = 0;
   std::size_t samples = 0;  // of each slot, padded: chunks times chunk
   std::size_t chunk = 0, chunks = 0;
@@ -46,8 +46,8 @@ struct Layout {
 };
 
 // For slots of at most `samples` samples with at most `features` features that are ever not zero.
-Layout make_layout(const Model& model, std::size_t slots, std::size_t samples,
-                   std::size_t features);
+SampleLayout make_sample_layout(const Model& model, std::size_t slots, std::size_t samples,
+                                std::size_t features);
 
 // How products between layers are cut. A block takes 16 lanes (samples, or inputs of a gradient)
 // for each of its eight warps, and tiles of 16 rows: as many as registers hold, unless that would
@@ -77,7 +77,8 @@ constexpr std::size_t fragments_of(std::size_t rows, std::size_t inner) {
 // Parts of a slot's samples over which gradients of a later layer are summed: so many that there
 // are blocks for every multiprocessor, and none that would come after all others are done; of some
 // hundred samples each, since every part's sums are written, and floats.
-constexpr std::size_t parts_of_samples(const Layout& layout, std::size_t rows, std::size_t inputs) {
+constexpr std::size_t parts_of_samples(const SampleLayout& layout, std::size_t rows,
+                                       std::size_t inputs) {
   const std::size_t most = count_of(layout.samples, 256), least = count_of(layout.samples, 1024);
   const std::size_t blocks = layout.slots * row_blocks(rows) * count_of(inputs + 1, block_lanes);
   return std::clamp(blocks_at_once / blocks, least, most);
@@ -92,12 +93,12 @@ std::vector<std::vector<std::size_t>> group_by_size(const std::vector<std::size_
 std::vector<std::uint32_t> used_features(const Model& model, const Dataset<float>& data);
 
 // Test samples go through in tiles, with several models at a time.
-struct TestPlan {
-  Layout layout;  // a slot is a model
+struct TestTiles {
+  SampleLayout layout;  // a slot is a model
   std::size_t tiles = 0;
 };
-TestPlan make_test_plan(const Model& model, std::size_t models, std::size_t samples,
-                        std::size_t features);
+TestTiles make_test_tiles(const Model& model, std::size_t models, std::size_t samples,
+                          std::size_t features);
 
 // Entries of every buffer that a gradient passes through. Groups, batches and the test set take
 // turns in them.
@@ -117,7 +118,7 @@ struct Room {
   void cover(const Room& other);
   std::size_t bytes() const;
 };
-Room room_for(const Model& model, const Layout& layout, bool gradients);
+Room room_for(const Model& model, const SampleLayout& layout, bool gradients);
 
 constexpr std::size_t loss_block = 256;  // samples whose losses are one partial sum
 

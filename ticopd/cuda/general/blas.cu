@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ticopd/cuda/blas.hpp"
+#include "ticopd/cuda/general/blas.hpp"
 #include "ticopd/cuda/general/int8.hpp"
 #include "ticopd/error.hpp"
 
@@ -79,8 +79,8 @@ void check(cublasStatus_t status, const char* what) {
                 std::to_string(static_cast<int>(status)) + ")");
 }
 
-cublasLtMatrixLayout_t make_layout(cudaDataType type, std::size_t rows, std::size_t columns,
-                                   std::size_t leading, std::size_t batch, std::size_t stride) {
+cublasLtMatrixLayout_t matrix_layout(cudaDataType type, std::size_t rows, std::size_t columns,
+                                     std::size_t leading, std::size_t batch, std::size_t stride) {
   cublasLtMatrixLayout_t layout = nullptr;
   check(functions().layout_create(&layout, type, rows, columns, static_cast<std::int64_t>(leading)),
         "describe a matrix");
@@ -165,10 +165,11 @@ Product::Product(Blas& blas, const ProductShape& shape, const void* a, const voi
   const cublasOperation_t turned = shape.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   check(lt.operation_set(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &turned, sizeof turned),
         "describe a product");
-  a_ = make_layout(in, shape.a_transposed ? shape.k : shape.m,
-                   shape.a_transposed ? shape.m : shape.k, shape.lda, shape.batch, shape.stride_a);
-  b_ = make_layout(in, shape.k, shape.n, shape.ldb, shape.batch, shape.stride_b);
-  c_ = make_layout(out, shape.m, shape.n, shape.ldc, shape.batch, shape.stride_c);
+  a_ =
+      matrix_layout(in, shape.a_transposed ? shape.k : shape.m,
+                    shape.a_transposed ? shape.m : shape.k, shape.lda, shape.batch, shape.stride_a);
+  b_ = matrix_layout(in, shape.k, shape.n, shape.ldb, shape.batch, shape.stride_b);
+  c_ = matrix_layout(out, shape.m, shape.n, shape.ldc, shape.batch, shape.stride_c);
   choose(a, b, c);
 }
 

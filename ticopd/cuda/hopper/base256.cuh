@@ -2,10 +2,12 @@
 
 #include <cstdint>
 
-#include "ticopd/cuda/general/layout.hpp"
-
 // Floats as signed base-256 digits (kernels/base256.hpp has the idea).
-namespace ticopd::cuda::general {
+namespace ticopd::cuda::hopper {
+
+// 127 (65536 + 256 + 1) = 8,355,711 is the most that three digits hold; the room above is for the
+// rounding of scales.
+inline constexpr float most_of_three_digits = 8355000.f;
 
 // Digits are low bytes read as signed; what one leaves is a multiple of 256.
 __device__ inline int next_digit(int& q) {
@@ -19,9 +21,9 @@ __device__ inline std::uint32_t packed(int a, int b, int c, int d) {
          static_cast<std::uint32_t>(c & 255) << 16 | static_cast<std::uint32_t>(d & 255) << 24;
 }
 
-// The four digits of |q| <= 2^30 as bytes, high digit on top: halfway up in every lower digit makes
-// all carries at once.
-__device__ inline std::uint32_t four_digits(int q) {
+// All digits of |q| <= 2^30 as bytes, high digit on top: halfway up in every lower digit makes all
+// carries at once. Three digits leave the fourth byte to the sign.
+__device__ __forceinline__ std::uint32_t digit_bytes(int q) {
   return (static_cast<std::uint32_t>(q) + 0x00808080u) ^ 0x00808080u;
 }
 
@@ -37,4 +39,4 @@ __device__ inline void turn_bytes(std::uint32_t (&of)[4]) {
   of[0] = __byte_perm(high0, high1, 0x7632);
 }
 
-}  // namespace ticopd::cuda::general
+}  // namespace ticopd::cuda::hopper

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string_view>
 
-#include "ticopd/cuda/memory.hpp"
-#include "ticopd/cuda/problem.hpp"
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/gradients/problem.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 
 namespace ticopd::cuda {
 

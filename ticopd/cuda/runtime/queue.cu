@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd::cuda {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ticopd/cuda/memory.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
 
 namespace ticopd::cuda {
 

@@ -1,4 +1,4 @@
-#include "ticopd/cuda/fused/layout.hpp"
+#include "ticopd/cuda/fused/pixel_layout.hpp"
 
 #include <algorithm>
 #include <span>
@@ -41,7 +41,7 @@ class Shard {
   Staircase stairs_;
 };
 
-void add_ranks(const Shard& shard, std::size_t features, Layout& layout) {
+void add_ranks(const Shard& shard, std::size_t features, PixelLayout& layout) {
   const std::size_t by_rank = layout.pixel_of.size(), by_pixel = layout.rank_of.size();
   layout.pixel_of.resize(by_rank + max_ranks, -1);
   layout.rank_of.resize(by_pixel + features, -1);
@@ -59,7 +59,7 @@ std::size_t add_chunks(std::vector<std::uint8_t>& image, std::size_t count, std:
   return first;
 }
 
-ForwardTile add_tile(const Shard& shard, int agent, std::size_t first, Layout& layout) {
+ForwardTile add_tile(const Shard& shard, int agent, std::size_t first, PixelLayout& layout) {
   const std::size_t chunks = up(shard.extent(first), chunk);
   const std::size_t image = add_chunks(layout.forward_image, chunks, forward_a);
   for (std::size_t k = 0; k < tile_samples; ++k) {
@@ -76,7 +76,7 @@ ForwardTile add_tile(const Shard& shard, int agent, std::size_t first, Layout& l
 
 // All samples with ink in these 128 ranks: a prefix of the shard. `tile` is the agent's first.
 BackwardPiece add_row(const Shard& shard, int agent, int rank_tile, std::int32_t tile,
-                      Layout& layout) {
+                      PixelLayout& layout) {
   const std::size_t low = static_cast<std::size_t>(rank_tile) * tile_ranks;
   std::size_t chunks = 0;
   while (shard.extent(chunks * chunk) > low) ++chunks;
@@ -116,8 +116,8 @@ bool fits(const Problem& problem) {
                      [&](const Dataset<float>& shard) { return fits(shard, widths); });
 }
 
-Layout make_layout(const Problem& problem, int blocks) {
-  Layout layout;
+PixelLayout make_pixel_layout(const Problem& problem, int blocks) {
+  PixelLayout layout;
   Counts& counts = layout.counts;
   counts.agents = problem.agents();
   std::vector<ForwardTile> tiles;

@@ -1,8 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-
-#include "ticopd/cuda/codec.hpp"
 
 namespace ticopd::cuda {
 
@@ -70,14 +69,6 @@ __device__ inline double sum_of_parts(const double* parts, std::size_t count) {
   if (threadIdx.x < 32)
     for (int half = 8; half > 0; half /= 2) total += __shfl_down_sync(~0u, total, half, 16);
   return total;
-}
-
-// The first one that is reported stays.
-__device__ inline void report(Trouble* trouble, const Message& message, std::uint32_t round) {
-  if (atomicCAS(&trouble->any, 0u, 1u) != 0u) return;
-  trouble->agent = message.agent;
-  trouble->round = round;
-  trouble->channel = message.channel % 64;
 }
 
 }  // namespace ticopd::cuda

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "ticopd/cuda/memory.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd::cuda {

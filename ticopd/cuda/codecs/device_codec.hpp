@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "ticopd/codecs/codec.hpp"
-#include "ticopd/cuda/memory.hpp"
-#include "ticopd/cuda/queue.hpp"
+#include "ticopd/cuda/runtime/memory.hpp"
+#include "ticopd/cuda/runtime/queue.hpp"
 #include "ticopd/network/channel_noise.hpp"
 
 namespace ticopd::cuda {

@@ -2,7 +2,7 @@
 #include <numeric>
 #include <variant>
 
-#include "ticopd/cuda/general/layout.hpp"
+#include "ticopd/cuda/general/sizes.hpp"
 
 namespace ticopd::cuda::general {
 namespace {
@@ -28,11 +28,11 @@ bool is_u8(const Dataset<float>& data) {
 }  // namespace
 
 Model::Model(const Problem& problem)
-    : digits(problem.widths.front() <= most_features_of_digits),
+    : in_base256(problem.widths.front() <= most_features_of_digits),
       cross_entropy(problem.loss == Problem::Loss::cross_entropy),
       widths(problem.widths) {
-  for (const Dataset<float>& shard : problem.shards) digits = digits && is_u8(shard);
-  if (problem.test.samples() > 0) digits = digits && is_u8(problem.test);
+  for (const Dataset<float>& shard : problem.shards) in_base256 = in_base256 && is_u8(shard);
+  if (problem.test.samples() > 0) in_base256 = in_base256 && is_u8(problem.test);
 }
 
 std::size_t Model::weights_at(std::size_t layer) const {
@@ -45,11 +45,11 @@ std::size_t Model::biases_at(std::size_t layer) const {
   return weights_at(layer) + widths[layer] * widths[layer - 1];
 }
 
-Layout make_layout(const Model& model, std::size_t slots, std::size_t samples,
-                   std::size_t features) {
-  Layout layout;
+SampleLayout make_sample_layout(const Model& model, std::size_t slots, std::size_t samples,
+                                std::size_t features) {
+  SampleLayout layout;
   layout.slots = slots;
-  layout.features = up(std::max<std::size_t>(features, 1), model.digits ? 16 : 4);
+  layout.features = up(std::max<std::size_t>(features, 1), model.in_base256 ? 16 : 4);
   samples = std::max<std::size_t>(samples, 1);
   layout.pieces = (samples + most_of_piece - sample_unit - 1) / (most_of_piece - sample_unit);
   const std::size_t of_piece = (samples + layout.pieces - 1) / layout.pieces;
@@ -85,7 +85,7 @@ std::vector<std::vector<std::size_t>> group_by_size(const std::vector<std::size_
 std::vector<std::uint32_t> used_features(const Model& model, const Dataset<float>& data) {
   const std::size_t features = data.features();
   std::vector<std::uint32_t> used;
-  if (!model.digits) {
+  if (!model.in_base256) {
     used.resize(model.features());
     std::iota(used.begin(), used.end(), 0u);
     return used;
@@ -99,15 +99,15 @@ std::vector<std::uint32_t> used_features(const Model& model, const Dataset<float
   return used;
 }
 
-TestPlan make_test_plan(const Model& model, std::size_t models, std::size_t samples,
-                        std::size_t features) {
+TestTiles make_test_tiles(const Model& model, std::size_t models, std::size_t samples,
+                          std::size_t features) {
   constexpr std::size_t most_of_tile = 16384;
   constexpr std::size_t most_sums = std::size_t{1} << 26;  // a quarter of a GiB at a time
-  TestPlan plan;
+  TestTiles plan;
   if (samples == 0) return plan;
   const std::size_t tile = std::min(samples, most_of_tile);
-  const std::size_t of_one = up(tile, sample_unit) * model.units() * (model.digits ? 3 : 1);
-  plan.layout = make_layout(
+  const std::size_t of_one = up(tile, sample_unit) * model.units() * (model.in_base256 ? 3 : 1);
+  plan.layout = make_sample_layout(
       model, std::clamp<std::size_t>(most_sums / of_one, 1, std::max<std::size_t>(models, 1)), tile,
       features);
   plan.tiles = (samples + plan.layout.samples - 1) / plan.layout.samples;
@@ -136,12 +136,12 @@ std::size_t Room::bytes() const {
          losses * sizeof(double);
 }
 
-Room room_for(const Model& model, const Layout& layout, bool gradients) {
+Room room_for(const Model& model, const SampleLayout& layout, bool gradients) {
   Room room;
   const std::size_t rows = layout.slots * model.units(), lanes = layout.slots * layout.samples;
-  room.weights = rows * layout.features * (model.digits ? 3 : sizeof(float));
+  room.weights = rows * layout.features * (model.in_base256 ? 3 : sizeof(float));
   room.unit_scales = rows;
-  if (!model.joins_first_layer()) room.sums = rows * layout.samples * (model.digits ? 3 : 1);
+  if (!model.joins_first_layer()) room.sums = rows * layout.samples * (model.in_base256 ? 3 : 1);
   for (std::size_t l = 1; l <= model.hidden(); ++l) room.hidden += lanes * model.widths[l];
   room.logits = lanes * model.outputs();
   for (std::size_t l = 2; l <= model.hidden() + (gradients ? 1 : 0); ++l) {
@@ -154,9 +154,9 @@ Room room_for(const Model& model, const Layout& layout, bool gradients) {
   if (!gradients) return room;
   room.deltas = lanes * model.outputs();
   room.losses = layout.slots * ((layout.samples + loss_block - 1) / loss_block);
-  room.sums = std::max(room.sums,
-                       rows * layout.features * (model.digits ? 4 * layout.pieces : layout.chunks));
-  if (model.digits) {
+  room.sums = std::max(
+      room.sums, rows * layout.features * (model.in_base256 ? 4 * layout.pieces : layout.chunks));
+  if (model.in_base256) {
     room.delta_digits = rows * layout.samples * 4;
     room.delta_sums = rows * layout.pieces;
   }
