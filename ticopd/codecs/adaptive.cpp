@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "ticopd/codecs/arithmetic/points.hpp"
 #include "ticopd/codecs/levels.hpp"
 #include "ticopd/codecs/ternary.hpp"
 #include "ticopd/codecs/values.hpp"
@@ -15,45 +16,27 @@
 namespace ticopd {
 namespace {
 
-constexpr unsigned stop = 2;
-constexpr std::uint32_t most_levels = 0xffff;
-constexpr double largest_point = 0x1p127;
-
-std::size_t exponent_of(double magnitude) {
+std::size_t exponent_field(double magnitude) {
   return std::bit_cast<std::uint64_t>(magnitude) >> 52;
 }
 
-std::size_t digits_of(std::uint32_t level) {
-  return static_cast<std::size_t>(std::bit_width(level)) + 1;
-}
-
-void put_level(TernaryWriter& digits, std::uint32_t level, bool negative) {
-  const int bits = std::bit_width(level);
-  if (bits > 0) digits.put(negative ? 1 : 0);
-  for (int b = bits - 2; b >= 0; --b) digits.put(level >> b & 1);
-  digits.put(stop);
-}
-
-// False for what put_level does not make of levels 0 ... top.
+// False for what put_ternary does not make of levels 0 ... top.
 bool take_level(TernaryReader& digits, std::uint32_t top, std::uint32_t& level, bool& negative) {
   level = 0;
   negative = false;
   unsigned digit = digits.get();
-  if (digit < stop) {
+  if (digit < ternary_stop) {
     negative = digit == 1;
-    for (level = 1; (digit = digits.get()) < stop;) {
+    for (level = 1; (digit = digits.get()) < ternary_stop;) {
       level = level << 1 | digit;
       if (level > top) return false;
     }
   }
-  return digit == stop && level <= top;
+  return digit == ternary_stop && level <= top;
 }
 
 }  // namespace
 
-// The points by their recurrence, q_(l + 1) = r q_l + step (r - 1) / omega, where (r - 1) / omega =
-// 2 (omega + sqrt(1 + omega^2)): nothing but IEEE operations, so the same everywhere, and no case
-// for omega = 0.
 template <class T>
 Adaptive<T>::Adaptive(const CodecOptions& options)
     : omega_(options.omega), step_(options.step), coding_(options.coding) {
@@ -61,15 +44,8 @@ Adaptive<T>::Adaptive(const CodecOptions& options)
     throw ConfigError(fmt::format("codec.omega = {}: allowed is 0 <= omega <= 1e6", omega_));
   if (!(step_ >= 1e-30 && step_ <= 1e30))
     throw ConfigError(fmt::format("codec.step = {}: allowed is 1e-30 <= step <= 1e30", step_));
-  const double slope = 2 * (omega_ + std::sqrt(1 + omega_ * omega_));
-  const double r = 1 + omega_ * slope;
-  points_.push_back(0);
-  while (points_.size() <= most_levels) {
-    const double next = r * points_.back() + step_ * slope;
-    if (!(next <= largest_point)) break;
-    points_.push_back(next);
-  }
-  const std::size_t exponents = exponent_of(points_.back()) + 2;
+  each_point(omega_, step_, [this](double point) { points_.push_back(point); });
+  const std::size_t exponents = exponent_field(points_.back()) + 2;
   std::uint32_t last = 0;
   for (std::size_t e = 0; e < exponents; ++e) {
     const double least = std::bit_cast<double>(std::uint64_t{e} << 52);
@@ -78,18 +54,11 @@ Adaptive<T>::Adaptive(const CodecOptions& options)
   }
 }
 
-// The point below by bisection among those of one exponent, then up with the probability that makes
-// the mean right.
+// Only points of one exponent are searched.
 template <class T>
-std::uint32_t Adaptive<T>::level_of(double magnitude, double u) const {
-  const std::size_t e = exponent_of(magnitude);
-  const auto first = points_.begin() + starts_[e];
-  const auto last = points_.begin() + starts_[e + 1] + 1;
-  const auto above = std::upper_bound(first, last, magnitude);
-  const auto level = static_cast<std::uint32_t>(above - points_.begin() - 1);
-  if (level == top()) return level;  // the magnitude is the last point
-  const double below = points_[level];
-  return u < (magnitude - below) / (points_[level + 1] - below) ? level + 1 : level;
+std::uint32_t Adaptive<T>::level_of(double magnitude, std::uint32_t word) const {
+  const std::size_t e = exponent_field(magnitude);
+  return point_level(points_.data(), starts_[e], starts_[e + 1], top(), magnitude, word);
 }
 
 template <class T>
@@ -103,15 +72,15 @@ bool Adaptive<T>::encode(std::span<const T> v, const MessageId& message, Bytes& 
     alignas(64) std::uint32_t noise[codec_stretch];
     BestLoops<T>::draw(message, first, some.size(), noise);
     for (std::size_t k = 0; k < some.size(); ++k) {
-      const double u = static_cast<double>(Noise::to_uniform(noise[k]));
       const double magnitude = static_cast<double>(std::abs(some[k]));
-      levels[first + k] = static_cast<std::uint16_t>(level_of(magnitude, u));
+      levels[first + k] = static_cast<std::uint16_t>(level_of(magnitude, noise[k]));
     }
   }
   out.clear();
   if (coding_ == Coding::fixed) {
     TernaryWriter digits(out);
-    for (std::size_t k = 0; k < d; ++k) put_level(digits, levels[k], std::signbit(v[k]));
+    for (std::size_t k = 0; k < d; ++k)
+      put_ternary(levels[k], is_negative(v[k]), [&](unsigned digit) { digits.put(digit); });
     digits.finish();
   } else {
     Bytes signs(plane_bytes(d, 1));
@@ -155,13 +124,12 @@ bool Adaptive<T>::decode(std::span<const std::byte> in, const MessageId&, std::s
 template <class T>
 std::size_t Adaptive<T>::payload_bytes(std::size_t d) const {
   if (coding_ != Coding::fixed) return most_level_bytes(coding_, d, top());
-  const std::size_t digits = d * digits_of(top());
-  return digits / digits_per_byte + (digits % digits_per_byte != 0);
+  return ternary_bytes(d * ternary_digits(top()));
 }
 
 template <class T>
 double Adaptive<T>::paper_bits(std::size_t d) const {
-  return std::log2(3.0) * static_cast<double>(d) * static_cast<double>(digits_of(top()));
+  return std::log2(3.0) * static_cast<double>(d) * static_cast<double>(ternary_digits(top()));
 }
 
 template <class T>
@@ -170,7 +138,7 @@ double Adaptive<T>::paper_bits_of(std::span<const std::byte> in, std::size_t d) 
   Bytes signs(plane_bytes(d, 1));
   if (!take(in, levels, signs)) return 0.0;
   std::size_t digits = 0;
-  for (const std::uint16_t level : levels) digits += digits_of(level);
+  for (const std::uint16_t level : levels) digits += ternary_digits(level);
   return std::log2(3.0) * static_cast<double>(digits);
 }
 

@@ -33,7 +33,7 @@ class Adaptive final : public Codec<T> {
   ErrorBound error_bound(std::size_t d) const override;
 
  private:
-  std::uint32_t level_of(double magnitude, double u) const;
+  std::uint32_t level_of(double magnitude, std::uint32_t word) const;
   [[nodiscard]] bool take(std::span<const std::byte> in, std::span<std::uint16_t> levels,
                           std::span<std::byte> signs) const;
   std::uint32_t top() const { return static_cast<std::uint32_t>(points_.size() - 1); }

@@ -7,11 +7,16 @@ namespace ticopd {
 
 // A row of d coordinates cut into buckets of `bucket`, the last one shorter; 0 is one for the row.
 // A row of 0 coordinates is one empty bucket.
+template <class Count>
+constexpr Count bucket_count(Count d, Count bucket) {
+  return bucket == 0 || d == 0 ? 1 : (d - 1) / bucket + 1;
+}
+
 struct Buckets {
   Buckets(std::size_t row, std::size_t bucket)
       : d(row),
         length(bucket == 0 || bucket > d ? std::max<std::size_t>(d, 1) : bucket),
-        count(d == 0 ? 1 : (d - 1) / length + 1) {}
+        count(bucket_count(d, bucket)) {}
 
   std::size_t first_of(std::size_t b) const { return b * length; }
   std::size_t length_of(std::size_t b) const { return std::min(length, d - first_of(b)); }

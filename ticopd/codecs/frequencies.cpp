@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ticopd/codecs/range_ans.hpp"
-
 namespace ticopd {
 namespace {
 
-constexpr unsigned cost_bits = 20;  // of fraction
-
-// Elias' gamma code of v >= 1: as many zeros as v has bits after its first, a one, those bits.
 template <class Put>
 void put_gamma(std::uint32_t v, Put put) {
-  const auto n = static_cast<unsigned>(std::bit_width(v)) - 1;
+  const unsigned n = exponent_of(v);
   put(std::uint64_t{1} << n, n + 1);
   put(v - (1u << n), n);
 }
@@ -24,10 +19,6 @@ std::uint32_t get_gamma(BitReader& in) {
   while (in.get(1) == 0)
     if (++n > frequency_bits) return 0;
   return (1u << n) + static_cast<std::uint32_t>(in.get(n));
-}
-
-unsigned exponent_of(std::uint32_t frequency) {
-  return static_cast<unsigned>(std::bit_width(frequency)) - 1;
 }
 
 // Hands the fields of the table to put(field, bits): how many tokens there are; of each the step
@@ -47,24 +38,10 @@ void write_table(const Frequencies& frequencies, Put put) {
     if (f == left) return;
     left -= f;
     const unsigned e = exponent_of(f);
-    put_gamma(e >= exponent ? 2 * (e - exponent) + 1 : 2 * (exponent - e), put);
+    put_gamma(exponent_change(e, exponent), put);
     put(f - (1u << e), e);
     exponent = e;
   }
-}
-
-// log2(f) in 1 / 2^20, rounded down: the mantissa is squared, and each carry is a bit of the
-// result.
-std::uint64_t log2_below(std::uint32_t f) {
-  const unsigned e = exponent_of(f);
-  std::uint64_t log = e, m = std::uint64_t{f} << (31 - e);  // in [2^31, 2^32)
-  for (unsigned i = 0; i < cost_bits; ++i) {
-    m = m * m >> 31;
-    const std::uint64_t carry = m >> 32;
-    m >>= carry;
-    log = log << 1 | carry;
-  }
-  return log;
 }
 
 }  // namespace
@@ -77,7 +54,7 @@ Frequencies normalise(std::span<const std::uint64_t> counts) {
   std::uint32_t left = frequency_sum;
   for (std::size_t t = 0; t < counts.size(); ++t) {
     if (counts[t] == 0) continue;
-    f[t] = static_cast<std::uint32_t>(1 + counts[t] * share / all);
+    f[t] = token_frequency(counts[t], share, all);
     left -= f[t];
   }
   // The first of the most frequent tokens takes what rounding left.
@@ -123,18 +100,6 @@ bool take_table(std::span<const std::byte> in, std::uint32_t most, Frequencies& 
   return reader.ok();
 }
 
-// With x the state, range-ANS makes x' <= x 2^14 / f + 2^14 - f of it, and x >= f 2^9 then: so its
-// logarithm grows by at most log2(2^14 / f) + (2^14 - f) 2^-23 log2(e), and log2(e) / 8 < 185/1024.
-std::uint64_t token_cost(std::uint32_t frequency) {
-  const std::uint64_t others = frequency_sum - frequency;
-  if (others == 0) return 0;
-  return (std::uint64_t{frequency_bits} << cost_bits) - log2_below(frequency) +
-         (others * 185 >> 10) + 1;
-}
-
-// Together the states start at 2^46 and end at 2^46 or above. Their logarithm grows by no more than
-// the costs, and shrinks by 8 for every byte that leaves: so there are never more bytes than an
-// eighth of the costs.
 EntropyLayout::EntropyLayout(std::span<const std::uint64_t> counts, const Frequencies& frequencies)
     : table_bytes((table_bits(frequencies) + 7) / 8), ans_bytes(0), raw_bits(0) {
   std::uint64_t cost = 0;
@@ -145,7 +110,7 @@ EntropyLayout::EntropyLayout(std::span<const std::uint64_t> counts, const Freque
     alone = frequencies[t] == frequency_sum;
     if (t > 0) raw_bits += counts[t] * (1 + low_bits(t));
   }
-  if (!alone) ans_bytes = ans_state_bytes + (cost >> (cost_bits + 3));
+  if (!alone) ans_bytes = ans_bytes_of(cost);
 }
 
 std::size_t level_bytes(std::span<const std::uint64_t> counts, std::uint32_t most) {

@@ -1,13 +1,12 @@
 #pragma once
 
+#include "ticopd/codecs/arithmetic/token_cost.hpp"
 #include "ticopd/codecs/tokens.hpp"
 
 namespace ticopd {
 
 // The model of one message: frequencies of its tokens that sum to 2^14. All of it is integer
 // arithmetic on the counts alone (docs/wire_format.md), so that any machine makes the same numbers.
-inline constexpr unsigned frequency_bits = 14;
-inline constexpr std::uint32_t frequency_sum = 1u << frequency_bits;
 using Frequencies = std::array<std::uint32_t, most_tokens>;
 
 // Every token that occurs has a frequency of at least 1. There must be one.
@@ -19,9 +18,6 @@ void put_table(const Frequencies& frequencies, std::span<std::byte> out);
 // False unless `in` begins with a table of tokens up to token_of(most).
 [[nodiscard]] bool take_table(std::span<const std::byte> in, std::uint32_t most,
                               Frequencies& frequencies);
-
-// A bound on what range-ANS spends on one token of this frequency, in bits / 2^20.
-std::uint64_t token_cost(std::uint32_t frequency);
 
 // The parts of an entropy-coded message, in their order. They follow from the counts: who knows
 // the histogram of a message knows its length.

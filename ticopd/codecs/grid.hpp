@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ticopd/codecs/arithmetic/cells.hpp"
 #include "ticopd/codecs/bit_stream.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/codecs/levels.hpp"
@@ -40,14 +41,10 @@ class Grid final : public Codec<T> {
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     if (!all_finite(v)) return false;
     const std::size_t d = v.size();
-    const double half = std::ldexp(1.0, static_cast<int>(bits_) - 1);
-    const double cells = half / radius(message.round);
+    const CellBox box = box_of(message);
     std::vector<std::uint16_t> fields(d);
-    for (std::size_t k = 0; k < d; ++k) {
-      // Never below -half, so that the cast may cut where a floor is meant.
-      const double at = std::clamp(static_cast<double>(v[k]) * cells, -half, half - 0.5) + half;
-      fields[k] = static_cast<std::uint16_t>(static_cast<int>(at));
-    }
+    for (std::size_t k = 0; k < d; ++k)
+      fields[k] = static_cast<std::uint16_t>(box.cell(static_cast<double>(v[k])));
     out.clear();
     if (coding_ == Coding::fixed) {
       out.resize(payload_bytes(d));
@@ -55,10 +52,9 @@ class Grid final : public Codec<T> {
     } else {
       Bytes signs(plane_bytes(d, 1));
       for (std::size_t k = 0; k < d; ++k) {
-        const bool negative = fields[k] < middle();
+        const bool negative = cell_is_negative(fields[k], middle());
         signs[k / 8] |= static_cast<std::byte>(unsigned{negative} << k % 8);
-        fields[k] =
-            static_cast<std::uint16_t>(negative ? middle() - fields[k] : fields[k] - middle() + 1);
+        fields[k] = static_cast<std::uint16_t>(cell_level(fields[k], middle()));
       }
       append_levels<std::uint16_t>(coding_, fields, signs, middle(), out);
     }
@@ -70,12 +66,13 @@ class Grid final : public Codec<T> {
     const std::size_t d = q.size();
     if (in.size() > payload_bytes(d)) return false;
     std::vector<std::uint16_t> fields(d);
-    const T unit = static_cast<T>(std::ldexp(radius(message.round), -static_cast<int>(bits_)));
+    const T unit = box_of(message).template unit<T>();
     if (coding_ == Coding::fixed) {
       if (in.size() != payload_bytes(d) || !padding_is_zero(in, d, bits_)) return false;
       unpack_fields<std::uint16_t>(in, bits_, fields);
-      const int top = (1 << bits_) - 1;
-      for (std::size_t k = 0; k < d; ++k) q[k] = static_cast<T>(2 * fields[k] - top) * unit;
+      for (std::size_t k = 0; k < d; ++k)
+        q[k] = cell_value(cell_level(fields[k], middle()), cell_is_negative(fields[k], middle()),
+                          unit);
       return true;
     }
     Bytes signs(plane_bytes(d, 1));
@@ -83,7 +80,7 @@ class Grid final : public Codec<T> {
     for (std::size_t k = 0; k < d; ++k) {
       if (fields[k] == 0) return false;
       const bool negative = (std::to_integer<unsigned>(signs[k / 8]) >> k % 8 & 1) != 0;
-      q[k] = static_cast<T>(2 * fields[k] - 1) * (negative ? -unit : unit);
+      q[k] = cell_value(fields[k], negative, unit);
     }
     return true;
   }
@@ -104,22 +101,14 @@ class Grid final : public Codec<T> {
   }
 
   std::uint64_t saturated(const Source<T>& v, const MessageId& message) const override {
-    const double r = radius(message.round);
+    const CellBox box = box_of(message);
     std::uint64_t outside = 0;
-    for (std::size_t k = 0; k < v.size(); ++k)
-      outside += !(std::abs(static_cast<double>(v[k])) <= r);
+    for (std::size_t k = 0; k < v.size(); ++k) outside += box.is_outside(static_cast<double>(v[k]));
     return outside;
   }
 
  private:
-  // By squaring, since std::pow need not round alike everywhere. Round 0, before the first, has the
-  // box of round 1.
-  double radius(std::uint32_t round) const {
-    double r = r0_, power = kappa_;
-    for (std::uint32_t n = round == 0 ? 0 : round - 1; n > 0; n >>= 1, power *= power)
-      if (n & 1) r *= power;
-    return std::max(r, 0x1p-126);
-  }
+  CellBox box_of(const MessageId& message) const { return {r0_, kappa_, message.round, middle()}; }
 
   // The first cell above 0.
   std::uint32_t middle() const { return 1u << (bits_ - 1); }

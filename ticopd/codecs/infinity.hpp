@@ -12,18 +12,22 @@ namespace ticopd {
 // "Linear Convergent Decentralized Optimization with Compression", 2021.
 struct LargestMagnitude {
   static constexpr std::uint32_t top_level(unsigned bits) { return (1u << bits) >> 1; }
-  static constexpr bool can_scale = false;
+  static constexpr bool can_scale = false, sums_squares = false;
 
+  template <class T>
+  using Measure = LargestBits<T>;
   template <class Loops, class T>
-  static double of(Source<T> v) {
+  static double measured(Source<T> v) {
     return static_cast<double>(largest_magnitude(v));
   }
+  static constexpr double scale(double largest, std::size_t) { return largest; }
 
   // With the largest magnitude s units, a coordinate of l + f units adds f (1 - f) to the variance
   // and (l + f)^2 >= f^2 to ||v||^2, the largest one 0 and s^2. So the worst of n - 1 others are at
   // one f < 1, and the largest a f (1 - f) / (1 + a f^2), a = (n - 1) / s^2, is at 1 = 2 f + a f^2:
   // a f / 2. It is below a / 4 = (n - 1) / 4^bits, as the paper has it, and no row is worse.
-  static double omega(double n, double s) {
+  template <class Real>
+  static constexpr Real omega(Real n, Real s) {
     return (std::sqrt(1.0 + std::max(0.0, n - 1) / (s * s)) - 1.0) / 2.0;
   }
 

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdint>
 
+#include "ticopd/codecs/arithmetic/powers.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/codecs/levels.hpp"
 #include "ticopd/codecs/values.hpp"
@@ -23,12 +22,12 @@ namespace ticopd {
 template <class T>
 class Natural final : public Codec<T> {
  public:
-  static constexpr unsigned most_code = 254;  // 255 would be float's infinities
+  static constexpr unsigned most_code = most_power_code;
 
   explicit Natural(const CodecOptions& options) : coding_(options.coding) {}
 
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
-    if (!(largest_magnitude(Source<T>(v)) <= T{0x1p127})) return false;  // a NaN as well
+    if (!(largest_magnitude(Source<T>(v)) <= T{largest_power})) return false;  // a NaN as well
     const std::size_t d = v.size();
     std::vector<std::uint8_t> codes(d);
     for (std::size_t first = 0; first < d; first += codec_stretch) {
@@ -36,7 +35,7 @@ class Natural final : public Codec<T> {
       alignas(64) std::uint32_t noise[codec_stretch];
       BestLoops<T>::draw(message, first, some.size(), noise);
       for (std::size_t k = 0; k < some.size(); ++k)
-        codes[first + k] = static_cast<std::uint8_t>(code_of(some[k], noise[k] >> 8));
+        codes[first + k] = static_cast<std::uint8_t>(power_code(some[k], noise[k]));
     }
     Bytes signs(plane_bytes(d, 1));
     BestLoops<T>::take_signs(Source<T>(v), signs.data());
@@ -47,7 +46,7 @@ class Natural final : public Codec<T> {
       const std::uint8_t largest = d == 0 ? 0 : *std::max_element(codes.begin(), codes.end());
       out.push_back(std::byte{largest});
       turn(largest, codes);
-      append_levels<std::uint8_t>(coding_, codes, signs, most_level(largest), out);
+      append_levels<std::uint8_t>(coding_, codes, signs, most_turned_power(largest), out);
     }
     return true;
   }
@@ -62,15 +61,16 @@ class Natural final : public Codec<T> {
       if (in.empty()) return false;
       const auto largest = std::to_integer<std::uint8_t>(in[0]);
       if (largest > most_code ||
-          !take_levels<std::uint8_t>(coding_, in.subspan(1), most_level(largest), codes, signs))
+          !take_levels<std::uint8_t>(coding_, in.subspan(1), most_turned_power(largest), codes,
+                                     signs))
         return false;
       // Level 1 is the largest: it is there, unless all is zero.
       if ((std::find(codes.begin(), codes.end(), 1) != codes.end()) != (largest > 0)) return false;
       turn(largest, codes);
     }
     for (std::size_t k = 0; k < d; ++k) {
-      const std::uint32_t sign = std::to_integer<std::uint32_t>(signs[k / 8]) >> k % 8 & 1;
-      q[k] = static_cast<T>(std::bit_cast<float>(sign << 31 | std::uint32_t{codes[k]} << 23));
+      const bool negative = (std::to_integer<unsigned>(signs[k / 8]) >> k % 8 & 1) != 0;
+      q[k] = static_cast<T>(power_value(codes[k], negative));
     }
     return true;
   }
@@ -90,27 +90,7 @@ class Natural final : public Codec<T> {
  private:
   // Codes to levels and levels to codes.
   static void turn(std::uint8_t largest, std::span<std::uint8_t> codes) {
-    for (std::uint8_t& c : codes) c = c == 0 ? 0 : static_cast<std::uint8_t>(1 + largest - c);
-  }
-
-  static std::uint32_t most_level(std::uint8_t largest) {
-    return std::max<std::uint32_t>(1, largest);
-  }
-
-  // `u` is the draw times 2^24. A float's f has 23 bits, so the odds are exact; a double's are
-  // rounded up to a multiple of 2^-24. A float below the normal numbers needs no case of its own: f
-  // is then its share of 2^-126, and the code above 0 is 2^-126.
-  static unsigned code_of(T x, std::uint32_t u) {
-    if constexpr (sizeof(T) == 4) {
-      const std::uint32_t bits = std::bit_cast<std::uint32_t>(std::abs(x));
-      return (bits >> 23) + (u < (bits & 0x7fffffu) << 1 ? 1u : 0u);
-    } else {
-      const std::uint64_t bits = std::bit_cast<std::uint64_t>(std::abs(x));
-      const std::uint64_t exponent = bits >> 52, f = bits & 0xfffffffffffffull;
-      constexpr std::uint64_t lowest = 1023 - 127;  // of the code 0
-      if (exponent <= lowest) return u < std::abs(x) * 0x1p150 ? 1u : 0u;
-      return static_cast<unsigned>(exponent - lowest) + (std::uint64_t{u} << 28 < f ? 1u : 0u);
-    }
+    for (std::uint8_t& c : codes) c = static_cast<std::uint8_t>(turned_power(c, largest));
   }
 
   Coding coding_;

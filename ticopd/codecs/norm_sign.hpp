@@ -25,7 +25,7 @@ class NormSign final : public ScaledSigns<T, Loops> {
 
  private:
   double scale_of(Source<T> v) const override {
-    return static_cast<double>(largest_magnitude(v)) / 2;
+    return HalfOfLargest::scale(static_cast<double>(largest_magnitude(v)), v.size());
   }
 };
 

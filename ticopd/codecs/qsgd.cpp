@@ -7,6 +7,7 @@
 
 #include "ticopd/codecs/infinity.hpp"
 #include "ticopd/codecs/levels.hpp"
+#include "ticopd/codecs/plane_offsets.hpp"
 #include "ticopd/codecs/values.hpp"
 #include "ticopd/error.hpp"
 
@@ -18,12 +19,9 @@ constexpr std::size_t long_row = std::size_t{1} << 20;
 }  // namespace
 
 template <class T, class Loops, class Norm>
-struct Qsgd<T, Loops, Norm>::Layout : Buckets {
-  Layout(std::size_t row, std::size_t bucket, unsigned bits)
-      : Buckets(row, bucket),
-        levels_at(count * sizeof(float)),
-        signs_at(levels_at + plane_bytes(d, bits)),
-        bytes(signs_at + plane_bytes(d, 1)) {}
+struct Qsgd<T, Loops, Norm>::Payload : Buckets, PlaneOffsets {
+  Payload(std::size_t row, std::size_t bucket, unsigned bits)
+      : Buckets(row, bucket), PlaneOffsets(count, d, bits) {}
 
   // Calls visit(first, count) for each stretch of the row.
   template <class Visit>
@@ -31,8 +29,6 @@ struct Qsgd<T, Loops, Norm>::Layout : Buckets {
     for (std::size_t first = 0; first < d; first += codec_stretch)
       visit(first, std::min(codec_stretch, d - first));
   }
-
-  std::size_t levels_at, signs_at, bytes;
 };
 
 template <class T, class Loops, class Norm>
@@ -52,7 +48,7 @@ bool Qsgd<T, Loops, Norm>::encode(std::span<const T> v, const MessageId& message
   if (coding_ != Coding::fixed)
     return bits_ <= 8 ? encode_coded<std::uint8_t>(Source<T>(v), message, out, {})
                       : encode_coded<std::uint16_t>(Source<T>(v), message, out, {});
-  const Layout row(v.size(), bucket_, bits_);
+  const Payload row(v.size(), bucket_, bits_);
   out.resize(row.bytes);
   if (!encode_norms(row, Source<T>(v), out)) return false;
   row.each_stretch([&](std::size_t first, std::size_t count) {
@@ -69,7 +65,7 @@ bool Qsgd<T, Loops, Norm>::encode_difference(std::span<const T> x, std::span<con
   if (coding_ != Coding::fixed)
     return bits_ <= 8 ? encode_coded<std::uint8_t>(v, message, out, sent)
                       : encode_coded<std::uint16_t>(v, message, out, sent);
-  const Layout row(x.size(), bucket_, bits_);
+  const Payload row(x.size(), bucket_, bits_);
   out.resize(row.bytes);
   if (!encode_norms(row, v, out)) return false;
   alignas(64) T q[codec_stretch];
@@ -88,7 +84,7 @@ bool Qsgd<T, Loops, Norm>::decode(std::span<const std::byte> in, const MessageId
     return decode_in_chunks(in, message, q.size(), [q](std::size_t first, std::span<const T> part) {
       std::ranges::copy(part, q.begin() + static_cast<std::ptrdiff_t>(first));
     });
-  const Layout row(q.size(), bucket_, bits_);
+  const Payload row(q.size(), bucket_, bits_);
   if (!is_payload(row, in)) return false;
   row.each_stretch([&](std::size_t first, std::size_t count) {
     decode_stretch(row, in, first, q.subspan(first, count));
@@ -102,7 +98,7 @@ bool Qsgd<T, Loops, Norm>::decode_in_chunks(std::span<const std::byte> in, const
   if (coding_ != Coding::fixed)
     return bits_ <= 8 ? decode_coded<std::uint8_t>(in, d, use)
                       : decode_coded<std::uint16_t>(in, d, use);
-  const Layout row(d, bucket_, bits_);
+  const Payload row(d, bucket_, bits_);
   if (!is_payload(row, in)) return false;
   alignas(64) T q[codec_stretch];
   row.each_stretch([&](std::size_t first, std::size_t count) {
@@ -113,10 +109,11 @@ bool Qsgd<T, Loops, Norm>::decode_in_chunks(std::span<const std::byte> in, const
 }
 
 template <class T, class Loops, class Norm>
-bool Qsgd<T, Loops, Norm>::encode_norms(const Layout& row, Source<T> v,
+bool Qsgd<T, Loops, Norm>::encode_norms(const Payload& row, Source<T> v,
                                         std::span<std::byte> out) const {
   for (std::size_t b = 0; b < row.count; ++b) {
-    const double norm = Norm::template of<Loops>(v.part(row.first_of(b), row.length_of(b)));
+    const Source<T> bucket = v.part(row.first_of(b), row.length_of(b));
+    const double norm = Norm::scale(Norm::template measured<Loops>(bucket), bucket.size());
     // False for a NaN as well, and every NaN or infinity in v ends up in a norm.
     if (!(norm <= largest_norm)) return false;
     store_value(static_cast<float>(norm), b, out);
@@ -125,7 +122,8 @@ bool Qsgd<T, Loops, Norm>::encode_norms(const Layout& row, Source<T> v,
 }
 
 template <class T, class Loops, class Norm>
-bool Qsgd<T, Loops, Norm>::norms_are_right(const Layout& row, std::span<const std::byte> in) const {
+bool Qsgd<T, Loops, Norm>::norms_are_right(const Payload& row,
+                                           std::span<const std::byte> in) const {
   for (std::size_t b = 0; b < row.count; ++b) {
     const float norm = load_value<float>(in, b);
     if (!(norm <= largest_norm) || std::signbit(norm)) return false;
@@ -135,7 +133,7 @@ bool Qsgd<T, Loops, Norm>::norms_are_right(const Layout& row, std::span<const st
 
 template <class T, class Loops, class Norm>
 template <class Level>
-void Qsgd<T, Loops, Norm>::quantise(const Layout& row, Source<T> v, const MessageId& message,
+void Qsgd<T, Loops, Norm>::quantise(const Payload& row, Source<T> v, const MessageId& message,
                                     std::size_t first, std::size_t count,
                                     std::span<const std::byte> norms, Level* levels) const {
   alignas(64) std::uint32_t noise[codec_stretch];
@@ -155,19 +153,18 @@ void Qsgd<T, Loops, Norm>::quantise(const Layout& row, Source<T> v, const Messag
 
 template <class T, class Loops, class Norm>
 template <class Level>
-void Qsgd<T, Loops, Norm>::dequantise(const Layout& row, std::span<const std::byte> norms,
+void Qsgd<T, Loops, Norm>::dequantise(const Payload& row, std::span<const std::byte> norms,
                                       const Level* levels, const std::byte* signs,
                                       std::size_t first, std::span<T> q) const {
   row.each_part(first, first + q.size(), [&](std::size_t b, std::size_t k, std::size_t n) {
     const double tau = scaled_ ? 1.0 + omega(row.length_of(b)) : 1.0;
-    const T unit =
-        static_cast<T>(load_value<float>(norms, b)) / (static_cast<T>(s_) * static_cast<T>(tau));
+    const T unit = level_unit<T>(load_value<float>(norms, b), s_, tau);
     Loops::dequantise(levels + (k - first), signs, k - first, unit, q.subspan(k - first, n));
   });
 }
 
 template <class T, class Loops, class Norm>
-void Qsgd<T, Loops, Norm>::encode_stretch(const Layout& row, Source<T> v, const MessageId& message,
+void Qsgd<T, Loops, Norm>::encode_stretch(const Payload& row, Source<T> v, const MessageId& message,
                                           std::size_t first, std::size_t count,
                                           std::span<std::byte> out) const {
   std::byte* plane = out.data() + row.levels_at + plane_bytes(first, bits_);
@@ -188,7 +185,7 @@ void Qsgd<T, Loops, Norm>::encode_stretch(const Layout& row, Source<T> v, const 
 }
 
 template <class T, class Loops, class Norm>
-bool Qsgd<T, Loops, Norm>::is_payload(const Layout& row, std::span<const std::byte> in) const {
+bool Qsgd<T, Loops, Norm>::is_payload(const Payload& row, std::span<const std::byte> in) const {
   return in.size() == row.bytes && norms_are_right(row, in) &&
          padding_is_zero(in.subspan(row.levels_at, row.signs_at - row.levels_at), row.d, bits_) &&
          padding_is_zero(in.subspan(row.signs_at), row.d, 1) && levels_are_right(row, in);
@@ -196,7 +193,7 @@ bool Qsgd<T, Loops, Norm>::is_payload(const Layout& row, std::span<const std::by
 
 // Where s is the largest number that a field can hold, there is nothing to look at.
 template <class T, class Loops, class Norm>
-bool Qsgd<T, Loops, Norm>::levels_are_right(const Layout& row,
+bool Qsgd<T, Loops, Norm>::levels_are_right(const Payload& row,
                                             std::span<const std::byte> in) const {
   if (s_ == (1u << bits_) - 1) return true;
   bool right = true;
@@ -211,7 +208,7 @@ bool Qsgd<T, Loops, Norm>::levels_are_right(const Layout& row,
 }
 
 template <class T, class Loops, class Norm>
-void Qsgd<T, Loops, Norm>::decode_stretch(const Layout& row, std::span<const std::byte> in,
+void Qsgd<T, Loops, Norm>::decode_stretch(const Payload& row, std::span<const std::byte> in,
                                           std::size_t first, std::span<T> q) const {
   const std::byte* signs = in.data() + row.signs_at + first / 8;
   const std::byte* plane = in.data() + row.levels_at + plane_bytes(first, bits_);
@@ -234,7 +231,7 @@ template <class T, class Loops, class Norm>
 template <class Level>
 bool Qsgd<T, Loops, Norm>::encode_coded(Source<T> v, const MessageId& message, Bytes& out,
                                         const Use& sent) const {
-  const Layout row(v.size(), bucket_, bits_);
+  const Payload row(v.size(), bucket_, bits_);
   out.resize(row.levels_at);
   if (!encode_norms(row, v, out)) return false;
   const auto levels = std::make_unique_for_overwrite<Level[]>(row.d);
@@ -260,7 +257,7 @@ template <class T, class Loops, class Norm>
 template <class Level>
 bool Qsgd<T, Loops, Norm>::decode_coded(std::span<const std::byte> in, std::size_t d,
                                         const Use& use) const {
-  const Layout row(d, bucket_, bits_);
+  const Payload row(d, bucket_, bits_);
   if (in.size() < row.levels_at || in.size() > payload_bytes(d) || !norms_are_right(row, in))
     return false;
   const auto levels = std::make_unique_for_overwrite<Level[]>(d);
@@ -278,7 +275,7 @@ bool Qsgd<T, Loops, Norm>::decode_coded(std::span<const std::byte> in, std::size
 
 template <class T, class Loops, class Norm>
 std::size_t Qsgd<T, Loops, Norm>::payload_bytes(std::size_t d) const {
-  const Layout row(d, bucket_, bits_);
+  const Payload row(d, bucket_, bits_);
   if (coding_ == Coding::fixed) return row.bytes;
   return row.levels_at + most_level_bytes(coding_, d, s_);
 }

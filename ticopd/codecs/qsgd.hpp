@@ -12,15 +12,24 @@ namespace ticopd {
 // What Qsgd measures a bucket by, and how many levels that has.
 struct EuclideanNorm {
   static constexpr std::uint32_t top_level(unsigned bits) { return (1u << bits) - 1; }
-  static constexpr bool can_scale = true;
+  static constexpr bool can_scale = true, sums_squares = true;
 
+  template <class T>
+  using Measure = SumOfSquares;
   template <class Loops, class T>
-  static double of(Source<T> v) {
-    return std::sqrt(Loops::sum_of_squares(v));
+  static double measured(Source<T> v) {
+    return Loops::sum_of_squares(v);
+  }
+  template <class Real>
+  static constexpr double scale(Real sum, std::size_t) {
+    return std::sqrt(sum);
   }
 
   // The variance of n coordinates: E||Q(v) - v||^2 <= omega ||v||^2 without tau.
-  static double omega(double n, double s) { return std::min(n / (s * s), std::sqrt(n) / s); }
+  template <class Real>
+  static constexpr Real omega(Real n, Real s) {
+    return std::min(n / (s * s), std::sqrt(n) / s);
+  }
 
   // What the papers count for one level.
   static double paper_bits(double s) { return std::log2(s); }
@@ -43,9 +52,6 @@ template <class T, class Loops = BestLoops<T>, class Norm = EuclideanNorm>
 class Qsgd final : public Codec<T> {
  public:
   using typename Codec<T>::Use;
-
-  // The largest norm that travels: level times unit, rounded, then still fits in a float.
-  static constexpr float largest_norm = 0x1p127f;
 
   explicit Qsgd(const CodecOptions& options);  // ConfigError unless bits is 1 ... 16
 
@@ -73,24 +79,24 @@ class Qsgd final : public Codec<T> {
   }
 
  private:
-  struct Layout;  // of a row of d coordinates
+  struct Payload;  // of a row of d coordinates
 
   // A row is one sweep for the norms, then one over stretches. `out` and `in` begin with the norms.
-  bool encode_norms(const Layout& row, Source<T> v, std::span<std::byte> out) const;
-  bool norms_are_right(const Layout& row, std::span<const std::byte> in) const;
+  bool encode_norms(const Payload& row, Source<T> v, std::span<std::byte> out) const;
+  bool norms_are_right(const Payload& row, std::span<const std::byte> in) const;
   template <class Level>
-  void quantise(const Layout& row, Source<T> v, const MessageId& message, std::size_t first,
+  void quantise(const Payload& row, Source<T> v, const MessageId& message, std::size_t first,
                 std::size_t count, std::span<const std::byte> norms, Level* levels) const;
   template <class Level>
-  void dequantise(const Layout& row, std::span<const std::byte> norms, const Level* levels,
+  void dequantise(const Payload& row, std::span<const std::byte> norms, const Level* levels,
                   const std::byte* signs, std::size_t first, std::span<T> q) const;
 
   // Planes of fixed width are made and read stretch by stretch.
-  void encode_stretch(const Layout& row, Source<T> v, const MessageId& message, std::size_t first,
+  void encode_stretch(const Payload& row, Source<T> v, const MessageId& message, std::size_t first,
                       std::size_t count, std::span<std::byte> out) const;
-  bool is_payload(const Layout& row, std::span<const std::byte> in) const;
-  bool levels_are_right(const Layout& row, std::span<const std::byte> in) const;
-  void decode_stretch(const Layout& row, std::span<const std::byte> in, std::size_t first,
+  bool is_payload(const Payload& row, std::span<const std::byte> in) const;
+  bool levels_are_right(const Payload& row, std::span<const std::byte> in) const;
+  void decode_stretch(const Payload& row, std::span<const std::byte> in, std::size_t first,
                       std::span<T> q) const;
 
   // Other codings see the levels of the whole row. `sent` may be empty.

@@ -12,8 +12,6 @@ namespace ticopd {
 // go in from the last to the first, and bytes are written from the last to the first: reading both
 // from the first, the decoder undoes it.
 inline constexpr std::uint32_t ans_least = 1u << 23;  // and where the encoder starts
-inline constexpr std::size_t ans_states = 2;
-inline constexpr std::size_t ans_state_bytes = ans_states * sizeof(std::uint32_t);
 
 class AnsEncoder {
  public:

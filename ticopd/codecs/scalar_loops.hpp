@@ -1,8 +1,11 @@
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
 
+#include "ticopd/codecs/arithmetic/magnitude.hpp"
+#include "ticopd/codecs/arithmetic/measures.hpp"
+#include "ticopd/codecs/arithmetic/rounding.hpp"
 #include "ticopd/codecs/bit_stream.hpp"
 #include "ticopd/codecs/source.hpp"
 #include "ticopd/numeric/noise.hpp"
@@ -14,32 +17,17 @@ namespace ticopd {
 // level cache when the next loop reads it. A stretch is whole blocks of every loop below.
 inline constexpr std::size_t codec_stretch = 2048;
 
-// What turns coordinates into levels, for one norm.
-template <class T>
-struct Scale {
-  // s / norm overflows a float for a norm below 2^-120; a power of two on both sides is exact.
-  Scale(float norm, std::uint32_t s)
-      : top(static_cast<T>(s)),
-        lift(norm < 0x1p-64f ? T{0x1p64} : T{1}),
-        scale(norm > 0 ? top / (static_cast<T>(norm) * lift) : T{0}) {}
-
-  T top, lift, scale;
-};
-
 // The loops of qsgd and sign, one coordinate at a time: the reading of docs/wire_format.md that
 // VectorLoops is compared with, and what double rows and machines without vectors use. `Level` is
 // std::uint8_t where levels have at most 8 bits, else std::uint16_t.
 template <class T>
 struct ScalarLoops {
   static double sum_of_squares(Source<T> v) {
-    return tree_sum(v.size(), [v](std::size_t k) {
-      const double a = static_cast<double>(v[k]);
-      return a * a;
-    });
+    return tree_sum(v.size(), [v](std::size_t k) { return SumOfSquares::term(v[k]); });
   }
 
   static double sum_of_magnitudes(Source<T> v) {
-    return tree_sum(v.size(), [v](std::size_t k) { return static_cast<double>(std::abs(v[k])); });
+    return tree_sum(v.size(), [v](std::size_t k) { return SumOfMagnitudes::term(v[k]); });
   }
 
   // The noise words of the coordinates first ... first + count - 1; `first` is a multiple of four.
@@ -54,38 +42,31 @@ struct ScalarLoops {
 
   template <class Level>
   static void quantise(Source<T> v, const std::uint32_t* noise, const Scale<T>& by, Level* levels) {
-    for (std::size_t k = 0; k < v.size(); ++k) {
-      const T x =
-          (std::abs(v[k]) * by.lift) * by.scale + static_cast<T>(Noise::to_uniform(noise[k]));
-      // Nothing here is negative, so the cast is floor. Rounding can reach s + 1: hence the clamp.
-      levels[k] = static_cast<Level>(static_cast<int>(x < by.top ? x : by.top));
-    }
+    for (std::size_t k = 0; k < v.size(); ++k)
+      levels[k] = static_cast<Level>(by.level(v[k], noise[k]));
   }
 
   // q_k = level times unit, negated where bit k of the plane is set; `first` is the bit of q[0].
   template <class Level>
   static void dequantise(const Level* levels, const std::byte* signs, std::size_t first, T unit,
                          std::span<T> q) {
-    const T signed_unit[2] = {unit, -unit};
     for (std::size_t k = 0; k < q.size(); ++k)
-      q[k] = static_cast<T>(levels[k]) * signed_unit[sign_bit(signs, first + k)];
+      q[k] = level_value(levels[k], sign_bit(signs, first + k), unit);
   }
 
-  // A plane of signs: 1 is negative. It is the sign bit of the number, so that -0.0 is negative and
-  // a sign costs no comparison.
+  // A plane of signs: 1 is negative.
   static void take_signs(Source<T> v, std::byte* out) {
     for (std::size_t first = 0; first < v.size(); first += 8) {
       unsigned bits = 0;
       for (std::size_t j = 0; j < 8 && first + j < v.size(); ++j)
-        bits |= static_cast<unsigned>(std::signbit(v[first + j])) << j;
+        bits |= unsigned{is_negative(v[first + j])} << j;
       out[first / 8] = static_cast<std::byte>(bits);
     }
   }
 
   // The value, negated where the plane says so.
   static void give_signs(const std::byte* signs, T value, std::span<T> q) {
-    const T signed_value[2] = {value, -value};
-    for (std::size_t k = 0; k < q.size(); ++k) q[k] = signed_value[sign_bit(signs, k)];
+    for (std::size_t k = 0; k < q.size(); ++k) q[k] = sign_bit(signs, k) ? -value : value;
   }
 
   template <class Level>
@@ -99,8 +80,8 @@ struct ScalarLoops {
   }
 
  private:
-  static unsigned sign_bit(const std::byte* signs, std::size_t k) {
-    return std::to_integer<unsigned>(signs[k / 8]) >> k % 8 & 1;
+  static bool sign_bit(const std::byte* signs, std::size_t k) {
+    return (std::to_integer<unsigned>(signs[k / 8]) >> k % 8 & 1) != 0;
   }
 };
 

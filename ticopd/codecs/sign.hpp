@@ -20,7 +20,7 @@ class Sign final : public ScaledSigns<T, Loops> {
 
  private:
   double scale_of(Source<T> v) const override {
-    return v.size() == 0 ? 0.0 : Loops::sum_of_magnitudes(v) / static_cast<double>(v.size());
+    return MeanMagnitude::scale(Loops::sum_of_magnitudes(v), v.size());
   }
 };
 

@@ -11,6 +11,13 @@ namespace ticopd {
 // Digits 0, 1 and 2, five to a byte: digit i of a byte counts 3^i, and 3^5 = 243 leaves the bytes
 // from 243 unused. 8/5 bits a digit is within one percent of log2(3).
 inline constexpr std::size_t digits_per_byte = 5;
+constexpr std::uint32_t ternary_weight(std::size_t place) {
+  constexpr std::uint32_t weights[digits_per_byte] = {1, 3, 9, 27, 81};
+  return weights[place];
+}
+constexpr std::size_t ternary_bytes(std::size_t digits) {
+  return digits / digits_per_byte + (digits % digits_per_byte != 0);
+}
 
 class TernaryWriter {
  public:

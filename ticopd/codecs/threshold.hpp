@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "ticopd/codecs/arithmetic/kept.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/codecs/kept_values.hpp"
 #include "ticopd/codecs/values.hpp"
@@ -28,9 +29,10 @@ class Threshold final : public Codec<T> {
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     const T largest = largest_magnitude(Source<T>(v));
     if (!std::isfinite(largest)) return false;
+    const auto least = least_kept(static_cast<T>(threshold_), largest);
     std::vector<std::size_t> indices;
     for (std::size_t k = 0; k < v.size(); ++k)
-      if (keeps(v[k], largest)) indices.push_back(k);
+      if (magnitude_bits(v[k]) >= least) indices.push_back(k);
     out.resize(count_bytes(v.size()));
     store_word(indices.size(), out);
     return kept_.append(v, indices, message, out);
@@ -70,14 +72,10 @@ class Threshold final : public Codec<T> {
     return (static_cast<std::size_t>(std::bit_width(d)) + 7) / 8;
   }
 
-  bool keeps(T x, T largest) const {
-    return std::abs(x) >= static_cast<T>(threshold_) * largest && x != 0;
-  }
-
   bool would_be_kept(std::size_t k, std::span<const T> q) const {
-    const T largest = largest_magnitude(Source<T>(q));
-    return k == static_cast<std::size_t>(
-                    std::count_if(q.begin(), q.end(), [&](T x) { return keeps(x, largest); }));
+    const auto least = least_kept(static_cast<T>(threshold_), largest_magnitude(Source<T>(q)));
+    return k == static_cast<std::size_t>(std::count_if(
+                    q.begin(), q.end(), [&](T x) { return magnitude_bits(x) >= least; }));
   }
 
   KeptValues<T> kept_;

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "ticopd/codecs/arithmetic/magnitude.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/codecs/kept_values.hpp"
 #include "ticopd/codecs/subset_size.hpp"
@@ -48,16 +48,17 @@ class TopK final : public Codec<T> {
   static std::vector<std::size_t> largest(std::span<const T> v, std::size_t k) {
     std::vector<std::size_t> indices;
     if (k == 0) return indices;
-    std::vector<T> magnitudes(v.size());
-    std::transform(v.begin(), v.end(), magnitudes.begin(), [](T x) { return std::abs(x); });
+    using Bits = BitsOf<T>;
+    std::vector<Bits> magnitudes(v.size());
+    std::transform(v.begin(), v.end(), magnitudes.begin(), magnitude_bits<T>);
     const auto kth = magnitudes.begin() + static_cast<std::ptrdiff_t>(k) - 1;
-    std::nth_element(magnitudes.begin(), kth, magnitudes.end(), std::greater<T>());
-    const T least = *kth;
-    const auto above = std::count_if(magnitudes.begin(), kth, [=](T m) { return m > least; });
+    std::nth_element(magnitudes.begin(), kth, magnitudes.end(), std::greater<Bits>());
+    const Bits least = *kth;
+    const auto above = std::count_if(magnitudes.begin(), kth, [=](Bits m) { return m > least; });
     std::size_t ties = k - static_cast<std::size_t>(above);  // coordinates of just that magnitude
     indices.reserve(k);
     for (std::size_t i = 0; indices.size() < k; ++i) {
-      const T magnitude = std::abs(v[i]);
+      const Bits magnitude = magnitude_bits(v[i]);
       if (magnitude < least || (magnitude == least && ties == 0)) continue;
       if (magnitude == least) --ties;
       indices.push_back(i);

@@ -1,14 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <span>
-#include <type_traits>
 
+#include "ticopd/codecs/arithmetic/measures.hpp"
 #include "ticopd/codecs/source.hpp"
 
 namespace ticopd {
@@ -19,7 +16,7 @@ namespace ticopd {
 // Compares exponents as integers: unlike std::isfinite this loop is vectorised.
 template <class T>
 bool all_finite(std::span<const T> v) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  using Bits = BitsOf<T>;
   constexpr Bits exponent =
       sizeof(T) == 4 ? static_cast<Bits>(0x7f800000u) : static_cast<Bits>(0x7ff0000000000000ull);
   Bits bad = 0;
@@ -27,15 +24,13 @@ bool all_finite(std::span<const T> v) {
   return bad == 0;
 }
 
-// max |v_k|, 0 for an empty row. Compared as integers, where a NaN is above every number: it is not
-// lost, as std::max would lose it.
+// max |v_k|, 0 for an empty row; a NaN is not lost, as std::max would lose it.
 template <class T>
 T largest_magnitude(Source<T> v) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  Bits most = 0;
-  for (std::size_t k = 0; k < v.size(); ++k)
-    most = std::max(most, std::bit_cast<Bits>(std::abs(v[k])));
-  return std::bit_cast<T>(most);
+  using Largest = LargestBits<T>;
+  typename Largest::Value most = 0;
+  for (std::size_t k = 0; k < v.size(); ++k) most = Largest::join(most, Largest::term(v[k]));
+  return Largest::number(most);
 }
 
 template <class T>

@@ -65,6 +65,7 @@ HWY_INLINE void store_levels(VI levels, Level* out) {
 #endif
 }
 
+// Scale::level in vectors.
 template <class Level>
 void quantise(Source<float> v, const std::uint32_t* noise, const Scale<float>& by, Level* levels) {
   const DF d;
@@ -95,6 +96,7 @@ HWY_INLINE void each_sign(const std::byte* signs, Give give) {
   }
 }
 
+// level_value in vectors.
 template <class Level>
 void dequantise(const Level* levels, const std::byte* signs, std::size_t first, float unit,
                 std::span<float> q) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <type_traits>
-
 #include "ticopd/codecs/scalar_loops.hpp"
 
 namespace ticopd {
@@ -39,6 +37,16 @@ struct DoubleLoops : ScalarLoops<double> {
 };
 
 template <class T>
-using BestLoops = std::conditional_t<std::is_same_v<T, float>, VectorLoops, DoubleLoops>;
+struct LoopsOf;
+template <>
+struct LoopsOf<float> {
+  using Best = VectorLoops;
+};
+template <>
+struct LoopsOf<double> {
+  using Best = DoubleLoops;
+};
+template <class T>
+using BestLoops = typename LoopsOf<T>::Best;
 
 }  // namespace ticopd

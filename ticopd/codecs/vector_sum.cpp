@@ -59,7 +59,8 @@ HWY_INLINE double vector_tree_sum(Source<float> v, AddTerm add_term) {
   return fold(blocks);
 }
 
-// A float squared is exact in double, so a fused multiply-add has the bits of the two operations.
+// SumOfSquares and SumOfMagnitudes in vectors. A float squared is exact in double, so a fused
+// multiply-add has the bits of the two operations.
 double sum_of_squares(Source<float> v) {
   return vector_tree_sum(v, [](VD sum, VD a) HWY_ATTR { return hn::MulAdd(a, a, sum); });
 }

@@ -77,12 +77,10 @@ class CudaNetwork final : public AnyNetwork<float> {
   // otherwise.
   void watch_writing(const float* rows, Watch& watch);
   void written(const float* rows);
+  static const float* data_of(const Field& field) { return field.view().data; }
   template <class Operand>
-  static const float* data_of(const Operand& operand) {
-    if constexpr (std::is_same_v<Operand, Field>)
-      return operand.view().data;
-    else
-      return nullptr;
+  static const float* data_of(const Operand&) {
+    return nullptr;
   }
   template <bool writes>
   static auto view_of(const Field& f) {

@@ -59,30 +59,6 @@ __device__ inline std::uint64_t scan_block(std::uint64_t value, std::uint64_t& t
   return before + sum - value;
 }
 
-__device__ __forceinline__ std::uint32_t exponent_of(std::uint32_t v) {
-  return 31 - __clz(v);
-}
-
-__device__ __forceinline__ std::uint32_t gamma_bits(std::uint32_t v) {
-  return 2 * exponent_of(v) + 1;
-}
-
-__device__ inline std::uint64_t cost_of(std::uint32_t frequency) {
-  constexpr unsigned cost_bits = 20;
-  const std::uint32_t others = frequency_sum - frequency;
-  if (others == 0) return 0;
-  const std::uint32_t e = exponent_of(frequency);
-  std::uint32_t log = e;
-  std::uint64_t y = std::uint64_t{frequency} << (31 - e);
-  for (unsigned i = 0; i < cost_bits; ++i) {
-    y = y * y >> 31;
-    const auto carry = static_cast<std::uint32_t>(y >> 32);
-    y >>= carry;
-    log = log << 1 | carry;
-  }
-  return (std::uint64_t{frequency_bits} << cost_bits) - log + (others * 185 >> 10) + 1;
-}
-
 // Which tokens occur, a bit for each.
 struct UsedTokens {
   std::uint32_t words[most_tokens / 32];
@@ -108,7 +84,7 @@ __device__ inline std::uint64_t level_bytes_of(const std::uint32_t* counts, std:
   __shared__ UsedTokens used;
   __shared__ std::uint32_t frequencies[most_tokens];
   const std::uint64_t planes =
-      1 + plane_bytes(n, most == 0 ? 0 : exponent_of(most) + 1) + plane_bytes(n, 1);
+      1 + plane_bytes(n, static_cast<unsigned>(std::bit_width(most))) + plane_bytes(n, 1);
   if (n == 0) return planes;
   std::uint64_t tokens = 0, first_of_most = 0;
   for (std::uint32_t t = threadIdx.x; t < most_tokens; t += blockDim.x) {
@@ -122,7 +98,7 @@ __device__ inline std::uint64_t level_bytes_of(const std::uint32_t* counts, std:
   std::uint64_t given = 0;
   for (std::uint32_t t = threadIdx.x; t < most_tokens; t += blockDim.x) {
     const std::uint64_t share = frequency_sum - tokens;
-    const auto f = counts[t] == 0 ? 0u : static_cast<std::uint32_t>(1 + counts[t] * share / n);
+    const std::uint32_t f = counts[t] == 0 ? 0u : token_frequency(counts[t], share, n);
     frequencies[t] = f;
     given += f;
   }
@@ -138,15 +114,15 @@ __device__ inline std::uint64_t level_bytes_of(const std::uint32_t* counts, std:
     const std::uint32_t f = frequencies[t], e = exponent_of(f);
     if (used.any_after(t)) {
       const std::uint32_t last = before < 0 ? frequency_bits - 1 : exponent_of(frequencies[before]);
-      table += gamma_bits(e >= last ? 2 * (e - last) + 1 : 2 * (last - e)) + e;
+      table += gamma_bits(exponent_change(e, last)) + e;
     }
-    cost += counts[t] * cost_of(f);
-    if (t > 0) raw += std::uint64_t{counts[t]} * (1 + (t < 256 ? 0 : 5 + (t - 256) / 8));
+    cost += counts[t] * token_cost(f);
+    if (t > 0) raw += std::uint64_t{counts[t]} * (1 + low_bits(t));
   }
   table = over_block(table, Sum()) + gamma_bits(static_cast<std::uint32_t>(tokens));
   cost = over_block(cost, Sum());
   raw = over_block(raw, Sum());
-  const std::uint64_t states = tokens == 1 ? 0 : 8 + (cost >> 23);
+  const std::uint64_t states = tokens == 1 ? 0 : ans_bytes_of(cost);
   const std::uint64_t coded = 1 + (table + 7) / 8 + states + (raw + 7) / 8;
   return coded < planes ? coded : planes;
 }

@@ -13,7 +13,7 @@ struct Coin {
 
   __device__ bool heads(const DeviceNoise& name) const {
     if (tossed == 0) return true;
-    return static_cast<double>(DeviceNoise::to_uniform(name.block(0, stream_coin).x)) < p;
+    return static_cast<double>(Noise::to_uniform(name.block(0, stream_coin).x)) < p;
   }
 };
 

@@ -34,10 +34,10 @@ __device__ typename Reduce::Value measure_block(const InputRow& row, std::uint32
   }
   typename Reduce::Value sum = 0;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) sum = Reduce::combine(sum, Reduce::term(v[i]));
+  for (int i = 0; i < 8; ++i) sum = Reduce::join(sum, Reduce::term(v[i]));
 #pragma unroll
   for (int half = 8; half > 0; half /= 2)
-    sum = Reduce::combine(sum, __shfl_xor_sync(~0u, sum, half, 16));
+    sum = Reduce::join(sum, __shfl_xor_sync(~0u, sum, half, 16));
   return sum;
 }
 
@@ -52,7 +52,7 @@ __device__ void give_gauge(const Measure<Q>& to, std::uint32_t m, std::uint32_t 
   }
   const typename Q::Gauge gauge = to.how.gauge(measured, n, round);
   to.gauges[m * to.gauges_stride + b] = gauge;
-  if constexpr (Q::has_norms)
+  if constexpr (Q::traits.has_norms)
     *reinterpret_cast<float*>(to.payload + m * to.payload_stride + 4 * std::uint64_t{b}) =
         gauge.norm;
 }
@@ -80,11 +80,11 @@ __global__ void __launch_bounds__(block_threads)
   // As many turns for both halves of a warp.
   for (std::uint32_t i = 0; i < (to.bucket + sum_block - 1) / sum_block; ++i) {
     const auto sum = measure_block<Reduce>(row, first + i * sum_block, end, lane);
-    if (lane == i % sum_lanes && first + i * sum_block < end) lanes = Reduce::combine(lanes, sum);
+    if (lane == i % sum_lanes && first + i * sum_block < end) lanes = Reduce::join(lanes, sum);
   }
 #pragma unroll
   for (int half = 8; half > 0; half /= 2)
-    lanes = Reduce::combine(lanes, __shfl_xor_sync(~0u, lanes, half, 16));
+    lanes = Reduce::join(lanes, __shfl_xor_sync(~0u, lanes, half, 16));
   // A row of no coordinates has one bucket.
   if (lane == 0 && !idle && (first < end || b == 0))
     give_gauge(to, m, b, lanes, end - first, round.number());
@@ -98,11 +98,11 @@ __device__ typename Reduce::Value measure_parts(const typename Reduce::Value* pa
                                                 std::uint32_t count, std::uint32_t lane) {
   typename Reduce::Value sum = 0;
 #pragma unroll 8
-  for (std::uint32_t i = lane; i < count; i += sum_lanes) sum = Reduce::combine(sum, parts[i]);
+  for (std::uint32_t i = lane; i < count; i += sum_lanes) sum = Reduce::join(sum, parts[i]);
   __syncwarp();
 #pragma unroll
   for (int half = 8; half > 0; half /= 2)
-    sum = Reduce::combine(sum, __shfl_xor_sync(~0u, sum, half, 16));
+    sum = Reduce::join(sum, __shfl_xor_sync(~0u, sum, half, 16));
   return sum;
 }
 
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(block_threads)
   __syncthreads();
   if (threadIdx.x < 32) {
     const double sum =
-        measure_parts<Squares>(blocks <= stage_size ? stage : parts, blocks, threadIdx.x % 16);
+        measure_parts<SumOfSquares>(blocks <= stage_size ? stage : parts, blocks, threadIdx.x % 16);
     if (threadIdx.x == 0) {
       if (!is_skipped(e, m)) give_gauge(to, m, 0, sum, n, round.number());
       settle(e, m, to.states[m], true, round.number());

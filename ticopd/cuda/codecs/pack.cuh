@@ -2,22 +2,7 @@
 
 #include <cstdint>
 
-#include "ticopd/codecs/bit_stream.hpp"
-
 namespace ticopd::cuda {
-
-// Where the parts of a payload of n coordinates lie, for planes of levels and signs.
-struct PlaneLayout {
-  std::uint32_t norms;
-  std::uint64_t levels_at, signs_at, bytes;
-
-  __host__ __device__ PlaneLayout(std::uint32_t n, std::uint32_t bucket, std::uint32_t bits,
-                                  bool has_norms, bool has_signs)
-      : norms(bucket == 0 || n == 0 ? 1 : (n - 1) / bucket + 1),
-        levels_at(has_norms ? 4 * std::uint64_t{norms} : 0),
-        signs_at(levels_at + plane_bytes(n, bits)),
-        bytes(signs_at + (has_signs ? plane_bytes(n, 1) : 0)) {}
-};
 
 // A warp writes the fields of its 128 coordinates, four in each lane (`mine`, 4 bits of them), to
 // `to`, which is a multiple of four and ends after `bytes` bytes: what lies behind it is not ours.

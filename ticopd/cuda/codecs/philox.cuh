@@ -33,10 +33,6 @@ struct DeviceNoise {
     return philox({index, round, agent, channel | stream},
                   {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   }
-
-  __device__ static float to_uniform(std::uint32_t word) {
-    return __fmul_rn(static_cast<float>(word >> 8), 0x1p-24f);
-  }
 };
 
 // What ChannelNoise::add adds to four coordinates. Uniform noise has the bits of the CPU's; the
@@ -46,7 +42,7 @@ __device__ inline float4 channel_noise(const Exchange& e, const DeviceNoise& nam
   const uint4 words = name.block(index, stream_channel);
   if (e.noise_kind == static_cast<std::uint32_t>(ChannelNoise::Kind::uniform)) {
     const auto draw = [&](std::uint32_t word) {
-      const double u = 2.0 * static_cast<double>(DeviceNoise::to_uniform(word)) - 1.0;
+      const double u = 2.0 * static_cast<double>(Noise::to_uniform(word)) - 1.0;
       return static_cast<float>(e.noise_scale * u);
     };
     return {draw(words.x), draw(words.y), draw(words.z), draw(words.w)};

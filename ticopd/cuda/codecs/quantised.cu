@@ -1,10 +1,9 @@
-#include <algorithm>
-#include <bit>
-#include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "ticopd/codecs/buckets.hpp"
 #include "ticopd/codecs/infinity.hpp"
+#include "ticopd/codecs/plane_offsets.hpp"
 #include "ticopd/codecs/qsgd.hpp"
 #include "ticopd/cuda/codecs/measure.cuh"
 #include "ticopd/cuda/codecs/quantised.hpp"
@@ -19,10 +18,10 @@ class Quantised final : public RowQuantiser {
   Quantised(const CodecOptions& options, const Q& how, std::size_t length, std::size_t messages,
             std::vector<double> points = {})
       : how_(how),
-        bucket_(static_cast<std::uint32_t>(uses_buckets && options.bucket <= length ? options.bucket
-                                                                                    : 0)),
+        bucket_(static_cast<std::uint32_t>(
+            traits.has_norms && options.bucket <= length ? options.bucket : 0)),
         coding_(options.coding),
-        planes_(options.coding == Coding::fixed && !has_digits),
+        planes_(options.coding == Coding::fixed && !traits.is_ternary),
         length_(length),
         tiles_(tiles_of(length, block_coordinates)),
         gauges_stride_(Buckets(length, bucket_).count),
@@ -34,10 +33,10 @@ class Quantised final : public RowQuantiser {
         histograms_(planes_ ? 0 : messages * most_tokens),
         digits_of_tiles_(makes_digits() ? messages * tiles_ : 0),
         points_(points) {
-    if constexpr (std::is_same_v<Q, Points>) how_.points = points_.data();
+    if constexpr (Q::traits.has_table) how_.points = points_.data();
   }
 
-  bool wants_squares() const override { return takes_squares && bucket_ == 0; }
+  bool wants_squares() const override { return traits.takes_squares && bucket_ == 0; }
 
   void record(Queue& queue, const Exchange& e, const Input& from, MessageState* states,
               const Tally& tally) override {
@@ -63,39 +62,35 @@ class Quantised final : public RowQuantiser {
 
   Bytes payload(std::size_t message, std::size_t length) const override {
     if (!planes_ && !makes_digits()) return {};
-    std::size_t bytes = layout(length).bytes;
+    std::size_t bytes = plane_payload(length);
     if (makes_digits()) {
       const std::vector<std::uint32_t> digits = digits_of_tiles_.download();
       const auto first = digits.begin() + static_cast<std::ptrdiff_t>(message * tiles_);
-      bytes = bytes_of(std::accumulate(first, first + tiles_, std::size_t{0}));
+      bytes = ternary_bytes(std::accumulate(first, first + tiles_, std::size_t{0}));
     }
     return download(payload_.data() + message * payload_stride_, bytes);
   }
 
  private:
-  static constexpr bool uses_buckets = Q::has_norms;
-  static constexpr bool takes_squares = std::is_same_v<Q, Rounding<Squares>>;
-  static constexpr bool has_digits = std::is_same_v<Q, Points>;  // instead of planes
+  static constexpr QuantiserTraits traits = Q::traits;
 
-  bool makes_digits() const { return has_digits && coding_ == Coding::fixed; }
-  static std::size_t bytes_of(std::size_t digits) {
-    return (digits + digits_per_byte - 1) / digits_per_byte;
+  bool makes_digits() const { return traits.is_ternary && coding_ == Coding::fixed; }
+
+  std::size_t norm_count(std::size_t length) const {
+    return traits.has_norms ? Buckets(length, bucket_).count : 0;
   }
-
-  PlaneLayout layout(std::size_t length) const {
-    return {static_cast<std::uint32_t>(length), bucket_, how_.bits, Q::has_norms, Q::has_signs};
+  std::size_t plane_payload(std::size_t length) const {
+    return PlaneOffsets(norm_count(length), length, how_.bits, traits.has_signs).bytes;
   }
   // Without planes or digits only the norms are written.
   std::size_t most_bytes() const {
-    if constexpr (has_digits)
-      if (makes_digits())
-        return bytes_of(length_ * static_cast<std::size_t>(std::bit_width(how_.most) + 1));
-    return planes_ ? layout(length_).bytes : 4 * layout(length_).norms;
+    if (makes_digits()) return ternary_bytes(length_ * ternary_digits(how_.most));
+    return planes_ ? plane_payload(length_) : sizeof(float) * norm_count(length_);
   }
 
   // Instead of a sweep over the rows, where their squares are there.
   bool record_squares(Queue& queue, const Exchange& e, const Input& from, const Measure<Q>& to) {
-    if constexpr (takes_squares)
+    if constexpr (traits.takes_squares)
       if (e.squares != nullptr && from.kept == nullptr && bucket_ == 0) {
         const Grid grid{
             .blocks = e.count, .threads = block_threads, .early = true, .small = e.count <= 64};
@@ -120,13 +115,13 @@ class Quantised final : public RowQuantiser {
     if (planes_)
       queue.launch(write_planes<Q, sink>, grid, ThisRound{}, e, from, to, payload_.data(),
                    payload_stride_);
-    else if constexpr (Q::has_levels) {
-      const Digits digits{.of_tiles = digits_of_tiles_.data(),
-                          .payload = makes_digits() ? payload_.data() : nullptr,
-                          .stride = payload_stride_,
-                          .tiles = tiles_,
-                          .unused = 0};
-      if constexpr (has_digits)
+    else if constexpr (traits.has_levels) {
+      const TernaryDigits digits{.of_tiles = digits_of_tiles_.data(),
+                                 .payload = makes_digits() ? payload_.data() : nullptr,
+                                 .stride = payload_stride_,
+                                 .tiles = tiles_,
+                                 .unused = 0};
+      if constexpr (traits.is_ternary)
         if (makes_digits())
           queue.launch(count_digits<Q, sink>, grid, ThisRound{}, e, from, to, digits);
       queue.launch(count_symbols<Q, sink>, grid, ThisRound{}, e, from, to, states,
@@ -151,10 +146,10 @@ class Quantised final : public RowQuantiser {
 
 using Made = std::unique_ptr<RowQuantiser>;
 
-template <class Reduce, class Norm>
+template <class Norm>
 Made make_rounding(const CodecOptions& options, std::size_t length, std::size_t messages) {
   const std::uint32_t s = Norm::top_level(static_cast<unsigned>(options.bits));
-  Rounding<Reduce> how{};
+  Rounding<Norm> how{};
   how.top = static_cast<float>(s);
   how.bits = static_cast<std::uint32_t>(options.bits);
   how.most = s;
@@ -166,7 +161,7 @@ Made make_rounding(const CodecOptions& options, std::size_t length, std::size_t 
     how.taus[i] =
         static_cast<float>(1.0 + Norm::omega(static_cast<double>(n), static_cast<double>(s)));
   }
-  return std::make_unique<Quantised<Rounding<Reduce>>>(options, how, length, messages);
+  return std::make_unique<Quantised<Rounding<Norm>>>(options, how, length, messages);
 }
 
 template <class Q>
@@ -180,20 +175,12 @@ Made make_cells(const CodecOptions& options, std::size_t length, std::size_t mes
   return std::make_unique<Quantised<Cells>>(options, how, length, messages);
 }
 
-// The points by the recurrence of ticopd/codecs/adaptive.cpp.
 Made make_points(const CodecOptions& options, std::size_t length, std::size_t messages) {
-  const double slope = 2 * (options.omega + std::sqrt(1 + options.omega * options.omega));
-  const double r = 1 + options.omega * slope;
-  std::vector<double> points{0};
-  while (points.size() <= 0xffff) {
-    const double next = r * points.back() + options.step * slope;
-    if (!(next <= 0x1p127)) break;
-    points.push_back(next);
-  }
-  const Points how{.points = nullptr,
-                   .last = points.back(),
-                   .bits = 0,
-                   .most = static_cast<std::uint32_t>(points.size() - 1)};
+  std::vector<double> points;
+  each_point(options.omega, options.step, [&](double point) { points.push_back(point); });
+  Points how{};
+  how.last = points.back();
+  how.most = static_cast<std::uint32_t>(points.size() - 1);
   return std::make_unique<Quantised<Points>>(options, how, length, messages, std::move(points));
 }
 
@@ -204,10 +191,10 @@ struct Entry {
 };
 
 constexpr Entry table[] = {
-    {"qsgd", make_rounding<Squares, EuclideanNorm>, true},
-    {"infinity", make_rounding<Largest, LargestMagnitude>, true},
-    {"sign", make_simple<ScaledSigns<Magnitudes>>, false},
-    {"norm_sign", make_simple<ScaledSigns<Largest>>, false},
+    {"qsgd", make_rounding<EuclideanNorm>, true},
+    {"infinity", make_rounding<LargestMagnitude>, true},
+    {"sign", make_simple<ScaledSigns<MeanMagnitude>>, false},
+    {"norm_sign", make_simple<ScaledSigns<HalfOfLargest>>, false},
     {"natural", make_simple<Powers>, true},
     {"grid", make_cells, true},
     {"adaptive", make_points, true},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ticopd/codecs/arithmetic/kept.hpp"
 #include "ticopd/cuda/codecs/apply.cuh"
 #include "ticopd/cuda/codecs/code_length.cuh"
 #include "ticopd/cuda/codecs/quantisers.cuh"
@@ -20,7 +21,7 @@ inline constexpr unsigned select_coordinates = 8 * select_threads;
 inline constexpr std::uint32_t select_bins = 2048;
 
 template <int pass>
-struct Digit {
+struct RadixDigit {
   static constexpr std::uint32_t shift = pass == 0 ? 20 : pass == 1 ? 10 : 0;
   static constexpr std::uint32_t bits = pass == 0 ? 11 : 10;
   static constexpr std::uint32_t bins = 1u << bits;
@@ -36,7 +37,7 @@ struct Selection {
 template <int pass>
 __global__ void __launch_bounds__(select_threads)
     select_digit(Round round, Exchange e, Selection to) {
-  using Now = Digit<pass>;
+  using Now = RadixDigit<pass>;
   __shared__ std::uint32_t counts[Now::bins];
   wait_for_kernel_before();
   const Tile tile(to.tiles);
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(select_threads)
     row.load(k, count, v, h);
 #pragma unroll
     for (std::uint32_t j = 0; j < 4; ++j) {
-      const std::uint32_t bits = __float_as_uint(fabsf(v[j]));
+      const std::uint32_t bits = magnitude_bits(v[j]);
       if (j >= count || (bits ^ before.least) >> (Now::shift + Now::bits) != 0) continue;
       bad = bad || bits >= 0x7f800000u;
       atomicAdd(&counts[bits >> Now::shift & (Now::bins - 1)], 1u);
@@ -104,7 +105,7 @@ struct Keeping {
 
   __device__ Cut cut(std::uint32_t m) const {
     if (cuts != nullptr) return cuts[m];
-    return {max(1u, __float_as_uint(__fmul_rn(share, largest[m].norm))), ~0u};
+    return {least_kept(share, largest[m].norm), ~0u};
   }
 };
 
@@ -121,7 +122,7 @@ struct FourKept {
     InputRow(e, Input{}, message, tile.message).load(k, count, v, h);
 #pragma unroll
     for (std::uint32_t j = 0; j < 4; ++j) {
-      const std::uint32_t bits = __float_as_uint(fabsf(v[j]));
+      const std::uint32_t bits = magnitude_bits(v[j]);
       above |= (j < count && bits > cut.least ? 1u : 0u) << j;
       at |= (j < count && bits == cut.least ? 1u : 0u) << j;
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <type_traits>
-
+#include "ticopd/codecs/buckets.hpp"
+#include "ticopd/codecs/plane_offsets.hpp"
 #include "ticopd/cuda/codecs/apply.cuh"
 #include "ticopd/cuda/codecs/code_length.cuh"
 #include "ticopd/cuda/codecs/measure.cuh"
@@ -42,7 +42,7 @@ struct FourSymbols {
         k(4 * (tile.index * block_threads + threadIdx.x)),
         count(count_of_four(k, n)) {
     InputRow(e, from, message, tile.message).load(k, count, v, h);
-    words = Q::has_noise ? name.block(k / 4) : uint4{};
+    words = Q::traits.has_noise ? name.block(k / 4) : uint4{};
   }
 
   __device__ void stay(const Exchange& e) const {
@@ -77,18 +77,18 @@ struct FourSymbols {
                        std::uint32_t m) {
     float q[4];
     [[maybe_unused]] const typename Q::Gauge gauge = make<zeros_have_signs>(to, m, q);
-    if constexpr (std::is_same_v<Q, Cells>) count_outside(e, to, gauge);
+    if constexpr (Q::traits.saturates) count_outside(e, to, gauge);
     if constexpr (sink == Sink::keep)
       store_four(from.kept + m * from.stride, k, count, q);
     else
       apply_four<sink == Sink::apply_with_noise>(e, message, name, k, count, q, h);
   }
 
-  __device__ std::uint32_t digits() const {
+  __device__ std::uint32_t digit_count() const {
     std::uint32_t sum = 0;
 #pragma unroll
     for (std::uint32_t j = 0; j < 4; ++j)
-      if (j < count) sum += Digits::number(symbols[j].level);
+      if (j < count) sum += ternary_digits(symbols[j].level);
     return sum;
   }
 
@@ -116,10 +116,11 @@ __global__ void __launch_bounds__(block_threads, sink == Sink::apply ? 6 : 1)
   const std::uint32_t verdict = to.states[m].verdict;
   if (verdict == stays) four.stay(e);
   if (verdict != travels) return;
-  const PlaneLayout layout(four.n, to.bucket, to.how.bits, Q::has_norms, Q::has_signs);
+  const std::uint32_t buckets = bucket_count(four.n, to.bucket);
+  const PlaneOffsets at(Q::traits.has_norms ? buckets : 0, four.n, to.how.bits,
+                        Q::traits.has_signs);
   if (four.k == 0)
-    count_message(e, m, layout.bytes + to.tally.other_bytes(m),
-                  to.tally.paper_bits(four.n, layout.norms));
+    count_message(e, m, at.bytes + to.tally.other_bytes(m), to.tally.paper_bits(four.n, buckets));
   const std::uint32_t first = four.k - 4 * (threadIdx.x % 32);  // of the warp
   if (first >= four.n) return;
   four.template move<true>(e, from, to, m);
@@ -130,17 +131,16 @@ __global__ void __launch_bounds__(block_threads, sink == Sink::apply ? 6 : 1)
   for (std::uint32_t j = 0; j < 4; ++j)
     if (j < four.count) {
       const std::uint64_t field = to.how.field(four.symbols[j]);
-      if constexpr (Q::has_levels) fields |= field << (j * to.how.bits);
+      if constexpr (Q::traits.has_levels) fields |= field << (j * to.how.bits);
       signs |= (four.symbols[j].negative ? 1u : 0u) << j;
     }
-  if constexpr (Q::has_levels) {
-    const std::uint64_t at = first / 8 * std::uint64_t{to.how.bits};
-    store_fields(fields, to.how.bits, payload + layout.levels_at + at,
-                 layout.signs_at - layout.levels_at - at);
+  if constexpr (Q::traits.has_levels) {
+    const std::uint64_t before = first / 8 * std::uint64_t{to.how.bits};
+    store_fields(fields, to.how.bits, payload + at.levels_at + before,
+                 at.signs_at - at.levels_at - before);
   }
-  if constexpr (Q::has_signs)
-    store_signs(signs, payload + layout.signs_at + first / 8,
-                layout.bytes - layout.signs_at - first / 8);
+  if constexpr (Q::traits.has_signs)
+    store_signs(signs, payload + at.signs_at + first / 8, at.bytes - at.signs_at - first / 8);
 }
 
 // What the last block of a message makes of its histogram.
@@ -148,33 +148,32 @@ template <class Q>
 __device__ void count_coded(const Exchange& e, const Symbols<Q>& to, std::uint32_t m,
                             std::uint32_t n, std::uint32_t coding, std::uint32_t* counts) {
   std::uint32_t most = to.how.most;
-  if constexpr (std::is_same_v<Q, Powers>) {  // levels are counted from the largest exponent
-    std::uint64_t largest = 0;
+  if constexpr (Q::traits.counts_from_largest) {  // levels are counted from the largest exponent
+    std::uint64_t found = 0;
     for (std::uint32_t t = threadIdx.x; t < most_tokens; t += blockDim.x)
-      if (counts[t] != 0) largest = Most()(largest, std::uint64_t{t});
-    largest = over_block(largest, Most());
+      if (counts[t] != 0) found = Most()(found, std::uint64_t{t});
+    const auto largest = static_cast<std::uint32_t>(over_block(found, Most()));
     const std::uint32_t t = threadIdx.x;  // of block_threads = 256
-    const std::uint32_t turned = t >= 1 && t <= largest ? counts[1 + largest - t] : 0;
+    const std::uint32_t turned = t >= 1 && t <= largest ? counts[turned_power(t, largest)] : 0;
     __syncthreads();
     if (t > 0) counts[t] = turned;
     __syncthreads();
-    most = max(1u, static_cast<std::uint32_t>(largest));
+    most = most_turned_power(largest);
   }
-  double paper_bits = to.tally.paper_bits(n, PlaneLayout(n, to.bucket, 1, true, true).norms);
+  const std::uint32_t buckets = bucket_count(n, to.bucket);
+  double paper_bits = to.tally.paper_bits(n, buckets);
   std::uint64_t bytes = to.tally.other_bytes(m);
-  if constexpr (std::is_same_v<Q, Points>) {
+  if constexpr (Q::traits.is_ternary) {
     std::uint64_t digits = 0;
-    for (std::uint32_t t = threadIdx.x; t < most_tokens; t += blockDim.x) {
-      const std::uint32_t width = t == 0 ? 0 : t < 256 ? exponent_of(t) + 1 : 9 + (t - 256) / 8;
-      digits += std::uint64_t{counts[t]} * (width + 1);
-    }
+    for (std::uint32_t t = threadIdx.x; t < most_tokens; t += blockDim.x)
+      digits += std::uint64_t{counts[t]} * ternary_digits(lowest_level(t));  // as of all its levels
     digits = over_block(digits, Sum());
     paper_bits = __dmul_rn(to.tally.all, static_cast<double>(digits));
-    bytes += coding == static_cast<std::uint32_t>(Coding::fixed) ? (digits + 4) / 5
+    bytes += coding == static_cast<std::uint32_t>(Coding::fixed) ? ternary_bytes(digits)
                                                                  : level_bytes_of(counts, n, most);
   } else {
-    if constexpr (Q::has_norms) bytes += 4 * PlaneLayout(n, to.bucket, 1, true, true).norms;
-    if constexpr (std::is_same_v<Q, Powers>) bytes += 1;
+    if constexpr (Q::traits.has_norms) bytes += 4 * std::uint64_t{buckets};
+    if constexpr (Q::traits.counts_from_largest) bytes += 1;
     bytes += level_bytes_of(counts, n, most);
   }
   if (threadIdx.x == 0) count_message(e, m, bytes, paper_bits);
@@ -183,7 +182,7 @@ __device__ void count_coded(const Exchange& e, const Symbols<Q>& to, std::uint32
 // The first sweep where bytes are made of digits.
 template <class Q, Sink sink>
 __global__ void __launch_bounds__(block_threads)
-    count_digits(Round round, Exchange e, Input from, Symbols<Q> to, Digits digits) {
+    count_digits(Round round, Exchange e, Input from, Symbols<Q> to, TernaryDigits digits) {
   wait_for_kernel_before();
   const Tile tile(to.tiles);
   const std::uint32_t m = tile.message;
@@ -192,7 +191,7 @@ __global__ void __launch_bounds__(block_threads)
   FourSymbols<Q, sink> four(round, e, from, tile);
   float q[4];
   if (four.count > 0) four.template make<false>(to, m, q);
-  const std::uint64_t all = over_block(four.digits(), Sum());
+  const std::uint64_t all = over_block(four.digit_count(), Sum());
   if (threadIdx.x == 0)
     digits.of_tiles[std::uint64_t{m} * to.tiles + tile.index] = static_cast<std::uint32_t>(all);
 }
@@ -201,7 +200,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class Q, Sink sink>
 __global__ void __launch_bounds__(block_threads)
     count_symbols(Round round, Exchange e, Input from, Symbols<Q> to, MessageState* states,
-                  std::uint32_t* histograms, std::uint32_t coding, Digits digits) {
+                  std::uint32_t* histograms, std::uint32_t coding, TernaryDigits digits) {
   __shared__ std::uint32_t counts[most_tokens];
   let_next_kernel_begin();
   wait_for_kernel_before();
@@ -219,9 +218,9 @@ __global__ void __launch_bounds__(block_threads)
     for (std::uint32_t j = 0; j < 4; ++j)
       if (j < four.count) atomicAdd(&counts[token_of(four.symbols[j].level)], 1u);
   }
-  if constexpr (std::is_same_v<Q, Points>)
+  if constexpr (Q::traits.is_ternary)
     if (digits.payload != nullptr) {
-      std::uint64_t at = digits.begin(tile, four.digits());
+      std::uint64_t at = digits.begin(tile, four.digit_count());
 #pragma unroll
       for (std::uint32_t j = 0; j < 4; ++j)
         if (j < four.count) digits.put(m, at, four.symbols[j]);

@@ -7,18 +7,14 @@
 
 namespace ticopd::cuda {
 
-// The digits of ticopd/codecs/adaptive.cpp, five to a byte. A level has as many as its bits, and
-// one to end it, so where a coordinate's digits begin depends on all before it: one sweep counts
-// those of each tile, the next adds them up and writes.
-struct Digits {
+// The digits of ticopd/codecs/arithmetic/points.hpp, five to a byte. A level has as many as its
+// bits, and one to end it, so where a coordinate's digits begin depends on all before it: one sweep
+// counts those of each tile, the next adds them up and writes.
+struct TernaryDigits {
   std::uint32_t* of_tiles;      // by message and tile
   std::uint8_t* payload;        // null: no bytes are made
   std::uint64_t stride;         // whole in words
   std::uint32_t tiles, unused;  // no padding: launches are compared byte by byte
-
-  __device__ static std::uint32_t number(std::uint32_t level) {
-    return level == 0 ? 1 : exponent_of(level) + 2;
-  }
 
   __device__ void clear(const Tile& tile) const {
     auto* words = reinterpret_cast<std::uint32_t*>(payload + tile.message * stride);
@@ -38,20 +34,15 @@ struct Digits {
 
   // Bytes of several threads lie in one word, so digits are added to it; a byte never overflows.
   __device__ void put(std::uint32_t message, std::uint64_t& at, std::uint32_t digit) const {
-    constexpr std::uint32_t weights[digits_per_byte] = {1, 3, 9, 27, 81};
     const std::uint64_t byte = at / digits_per_byte;
-    const std::uint32_t value = digit * weights[at % digits_per_byte];
+    const std::uint32_t value = digit * ternary_weight(at % digits_per_byte);
     auto* words = reinterpret_cast<std::uint32_t*>(payload + message * stride);
     if (value != 0) atomicAdd(&words[byte / 4], value << byte % 4 * 8);
     ++at;
   }
 
   __device__ void put(std::uint32_t message, std::uint64_t& at, const Symbol& s) const {
-    if (s.level != 0) {
-      put(message, at, s.negative ? 1u : 0u);
-      for (std::uint32_t b = exponent_of(s.level); b-- > 0;) put(message, at, s.level >> b & 1);
-    }
-    put(message, at, 2u);
+    put_ternary(s.level, s.negative, [&](unsigned digit) { put(message, at, digit); });
   }
 };
 

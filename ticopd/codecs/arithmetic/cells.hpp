@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace ticopd {
+
+// The cells of a box [-r, r] that shrinks (grid.hpp): `half` of them, a power of two, on each side
+// of 0.
+struct CellBox {
+  // r = r0 kappa^(round - 1), by squaring, since std::pow need not round alike everywhere. Round 0,
+  // before the first, has the box of round 1.
+  constexpr CellBox(double r0, double kappa, std::uint32_t round, std::uint32_t cells_of_a_side)
+      : r(r0), half(cells_of_a_side) {
+    double power = kappa;
+    for (std::uint32_t n = round == 0 ? 0 : round - 1; n > 0; n >>= 1, power *= power)
+      if (n & 1) r *= power;
+    r = std::max(r, 0x1p-126);
+    cells = static_cast<double>(half) / r;
+  }
+
+  // The cell of v, counted from -r; what lies outside is in the outermost.
+  constexpr std::uint32_t cell(double v) const {
+    const double side = half;
+    // Never below -half, so that the cast may cut where a floor is meant.
+    const double at = std::clamp(v * cells, -side, side - 0.5) + side;
+    return static_cast<std::uint32_t>(static_cast<int>(at));
+  }
+  // A NaN as well.
+  constexpr bool is_outside(double v) const { return !((v < 0 ? -v : v) <= r); }
+
+  // Half the width of a cell. A product with a power of two is exact.
+  template <class T>
+  constexpr T unit() const {
+    return static_cast<T>(r * (0.5 / half));
+  }
+
+  double r, cells;  // cells: by length
+  std::uint32_t half;
+};
+
+// Cells as levels 1, 2, ... counted from the middle, and a sign.
+constexpr bool cell_is_negative(std::uint32_t cell, std::uint32_t half) {
+  return cell < half;
+}
+constexpr std::uint32_t cell_level(std::uint32_t cell, std::uint32_t half) {
+  return cell < half ? half - cell : cell - half + 1;
+}
+constexpr std::uint32_t cell_of_level(std::uint32_t level, bool negative, std::uint32_t half) {
+  return negative ? half - level : half + level - 1;
+}
+
+// The middle of a cell.
+template <class T, class Level>
+constexpr T cell_value(Level level, bool negative, T unit) {
+  return static_cast<T>(2 * level - 1) * (negative ? -unit : unit);
+}
+
+}  // namespace ticopd
