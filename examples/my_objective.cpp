@@ -91,7 +91,7 @@ int main() {
   setup.iterations = 3000;
   setup.log.every = 500;
   setup.on_log = [](const ticopd::Metrics& m) {
-    std::printf("round %4u  loss %.2e  disagreement %.2e\n", m.iteration, m.loss_max, m.consensus);
+    std::printf("round %4u  loss %.2e  disagreement %.2e\n", m.iteration, *m.loss_max, m.consensus);
   };
   const auto found = ticopd::solve(ticopd::TiCoPD{.alpha = 0.03, .theta = 4, .eta = 0.4}, setup);
 

@@ -37,7 +37,7 @@ inline Curve curve(const std::vector<std::string>& set, Device device) {
 inline double apart(const Curve& a, const Curve& b, std::uint32_t until) {
   double most = 0;
   for (std::size_t i = 0; i < a.rows.size() && a.rows[i].iteration <= until; ++i)
-    most = std::max(most, std::abs(a.rows[i].loss_max / b.rows[i].loss_max - 1));
+    most = std::max(most, std::abs(*a.rows[i].loss_max / *b.rows[i].loss_max - 1));
   return most;
 }
 

@@ -42,7 +42,7 @@ void take_global(AnyNetwork<float>& net, std::span<const float> x, ModelMetrics&
 }
 
 RowMetrics by_the_host(AnyNetwork<float>& net, AnyRun<float>& run) {
-  RowMetrics m = run.AnyRun<float>::row_metrics(net);
+  RowMetrics m = run.AnyRun<float>::row_metrics(net, MetricLevel::full);
   const Field<float> x = run.x();
   std::vector<double> sum = sum_over_agents(net.surroundings().transport, x);
   std::vector<float> mean;
@@ -80,7 +80,7 @@ TEST_P(CudaMetrics, AreTheHostsBitByBit) {
   p.setup.on_log = [&](const Metrics&) { ++logged; };
   p.setup.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
     SCOPED_TRACE("round " + std::to_string(net.round()));
-    const RowMetrics here = run.row_metrics(net);
+    const RowMetrics here = run.row_metrics(net, MetricLevel::full);
     EXPECT_EQ(here.dual_sum2.has_value(), c.dual);
     EXPECT_EQ(here.surrogate_errors.size(), here.agents.size());
     EXPECT_TRUE(here.mean.accuracy.has_value());

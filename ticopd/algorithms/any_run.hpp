@@ -32,9 +32,9 @@ class AnyRun {
   virtual Field<T>& x() = 0;
   virtual void visit(StateVisitor<T>& state) = 0;
 
-  // What metrics take from all rows, where nothing is in flight. Of a device that can do it there
-  // no row comes to the host.
-  virtual RowMetrics row_metrics(AnyNetwork<T>& net) {
+  // What metrics take from all rows, while nothing is in flight. A device that can do it measures
+  // where the rows lie.
+  virtual RowMetrics row_metrics(AnyNetwork<T>& net, MetricLevel level) {
     struct Measured final : StateVisitor<T> {
       void field(std::string_view, Field<T>&) override {}
       void dual(std::string_view, Field<T>& rows) override { lambda = &rows; }
@@ -46,7 +46,7 @@ class AnyRun {
     } measured;
     const Field<T>& models = x();
     visit(measured);
-    return measure_rows(net, models, measured.lambda, measured.first);
+    return measure_rows(net, level, models, measured.lambda, measured.first);
   }
 
   // After a checkpoint was loaded and the network has its round.

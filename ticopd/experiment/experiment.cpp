@@ -31,7 +31,7 @@ class ExperimentRun {
         options_(options),
         transport_(options.processes ? static_cast<Transport&>(*options.processes) : alone_),
         leader_(transport_.rank() == 0),
-        folder_(options.out, config.get<bool>("log.lyapunov") ? lyapunov_column : "") {
+        folder_(options.out, configured_columns(config)) {
     if (options.processes)
       options.processes->set_deadline(config.get<double>("network.deadline_s"));
   }
@@ -182,7 +182,7 @@ class ExperimentRun {
     s.stop = options_.stop;
     s.on_round = options_.on_round;
     s.on_log = [this](const Metrics& m) {
-      folder_.add_metrics(to_csv(m));
+      folder_.add_metrics(m);
       if (options_.on_log) options_.on_log(m);
     };
     s.before_checkpoint = [this] { folder_.publish_metrics(true); };

@@ -123,6 +123,12 @@ LogRounds log_rounds(const Config& config) {
   return log;
 }
 
+MetricColumns configured_columns(const Config& config) {
+  std::vector<std::string_view> requested;
+  if (config.get<bool>("log.lyapunov")) requested.push_back("lyapunov");
+  return metric_columns(MetricLevel::full, requested);
+}
+
 ChannelNoise channel_noise(const Config& config) {
   const std::string kind = config.get<std::string>("network.noise");
   const double scale = config.get<double>("network.noise_scale");

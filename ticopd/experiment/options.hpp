@@ -7,6 +7,7 @@
 #include "ticopd/network/channel_noise.hpp"
 #include "ticopd/objectives/registry.hpp"
 #include "ticopd/run/log_rounds.hpp"
+#include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 
@@ -17,5 +18,6 @@ GraphOptions graph_options(const Config& config);
 ObjectiveOptions objective_options(const Config& config);
 ChannelNoise channel_noise(const Config& config);
 LogRounds log_rounds(const Config& config);
+MetricColumns configured_columns(const Config& config);  // of metrics.csv
 
 }  // namespace ticopd

@@ -39,7 +39,9 @@ json edges_json(const Graph& graph) {
 json last_json(const Metrics& last) {
   json agents = json::array();
   for (const AgentMetrics& a : last.agents) {
-    agents.push_back({{"loss", a.loss}, {"grad_norm2", a.grad_norm2}, {"distance2", a.distance2}});
+    agents.push_back({{"distance2", a.distance2}});
+    if (a.loss) agents.back()["loss"] = *a.loss;
+    if (a.grad_norm2) agents.back()["grad_norm2"] = *a.grad_norm2;
     if (a.accuracy) agents.back()["accuracy"] = *a.accuracy;
   }
   return {{"iteration", last.iteration}, {"agents", std::move(agents)}};

@@ -120,7 +120,7 @@ class Loop {
     last_ = m;
     if (transport_.size() == 1) logged_ledger_ = net_.ledger().agents;
     if (leader_ && setup_.on_log) setup_.on_log(m);
-    if (m.iteration == 0) first_loss_ = m.loss_max;
+    if (m.iteration == 0) first_loss_ = m.loss_max.value_or(0);
     const auto refuse = [&](const char* what, double value) {  // by all ranks alike
       logged_ledger_.clear();
       for (const json& a : gather_ledger(net_)) logged_ledger_.push_back(ledger_agent(a));
@@ -130,8 +130,10 @@ class Loop {
     };
     // Where only the last round is measured, there is no first loss to compare with.
     const double most = setup_.only_last ? INFINITY : 1e9 * (1 + std::abs(first_loss_));
-    if (!std::isfinite(m.loss_max) || m.loss_max > most) refuse("loss_max", m.loss_max);
-    if (!std::isfinite(m.grad_norm2_max)) refuse("grad_norm2_max", m.grad_norm2_max);
+    if (m.loss_max && !(*m.loss_max <= most && std::isfinite(*m.loss_max)))
+      refuse("loss_max", *m.loss_max);
+    if (m.grad_norm2_max && !std::isfinite(*m.grad_norm2_max))
+      refuse("grad_norm2_max", *m.grad_norm2_max);
     if (!std::isfinite(m.consensus)) refuse("consensus", m.consensus);
   }
 

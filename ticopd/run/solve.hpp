@@ -18,7 +18,7 @@
 #include "ticopd/graph/mixing.hpp"
 #include "ticopd/objectives/objective.hpp"
 #include "ticopd/run/log_rounds.hpp"
-#include "ticopd/run/metrics.hpp"
+#include "ticopd/run/measure.hpp"
 
 namespace ticopd {
 
