@@ -107,6 +107,8 @@ void print_summary(const json& summary, const fs::path& folder,
     fmt::print("\n  sent {} per agent ({} by the paper's count)\n", bits(payload), bits(paper));
   }
   fmt::print("  digest {}\n", summary["digest"].get<std::string>());
+  if (summary.contains("share") && summary["share"].contains("note"))
+    fmt::print("  {}\n", summary["share"]["note"].get<std::string>());
 }
 
 void print_profile(const json& summary) {

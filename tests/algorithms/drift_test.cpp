@@ -75,12 +75,12 @@ constexpr double gradient_bound = 2e-11, dual_bound = 5e-5;
 
 void expect_flat(int bits) {
   std::vector<Metrics> rows;
-  const Setup<float> setup{.graph = ring(n),
-                           .objective = std::make_shared<Quadratics>(),
-                           .codec = make_codec<float>(qsgd(bits)),
-                           .iterations = 100000,
-                           .log = {.every = 5000},
-                           .on_log = [&](const Metrics& m) { rows.push_back(m); }};
+  const Setup<float> setup{
+      .graph = ring(n),
+      .objective = std::make_shared<Quadratics>(),
+      .codec = make_codec<float>(qsgd(bits)),
+      .iterations = 100000,
+      .watch = {.rounds = {.every = 5000}, .on_log = [&](const Metrics& m) { rows.push_back(m); }}};
   solve(TiCoPD{.alpha = alpha, .theta = theta, .eta = eta}, setup);
   double early = 0, late = 0, duals = 0;  // the largest of two stretches, and of all
   int looked = 0;

@@ -28,7 +28,7 @@ inline Curve curve(const std::vector<std::string>& set, Device device) {
   const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", all);
   Prepared<float> p = prepare<float>(config, {.threads = 2, .offline = true, .device = device});
   Curve c;
-  p.setup.on_log = [&](const Metrics& m) { c.rows.push_back(m); };
+  p.setup.watch.on_log = [&](const Metrics& m) { c.rows.push_back(m); };
   c.solution = solve(p.algorithm, p.setup);
   return c;
 }

@@ -77,8 +77,8 @@ TEST_P(CudaMetrics, AreTheHostsBitByBit) {
   Prepared<float> p =
       prepare<float>(config, {.threads = 2, .offline = true, .device = Device::cuda});
   int looked = 0, logged = 0;
-  p.setup.on_log = [&](const Metrics&) { ++logged; };
-  p.setup.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
+  p.setup.watch.on_log = [&](const Metrics&) { ++logged; };
+  p.setup.watch.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
     SCOPED_TRACE("round " + std::to_string(net.round()));
     const RowMetrics here = run.row_metrics(net, MetricLevel::full);
     EXPECT_EQ(here.dual_sum2.has_value(), c.dual);
@@ -128,9 +128,9 @@ TEST(CudaMetrics, OfAnObjectiveOfTheHostAreThoseOfARunOnTheCpu) {
                                .codec = make_codec<float>(codec),
                                .links = {.drop = drop},
                                .iterations = 6,
-                               .log = {.every = 2}};
+                               .watch = {.rounds = {.every = 2}}};
     std::vector<RowMetrics> seen;
-    setup.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
+    setup.watch.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
       seen.push_back(run.row_metrics(net));
       return 0.0;
     };

@@ -36,7 +36,7 @@ class Grid : public SmallSearch {
   static double final_loss(const Prepared<double>& prepared, const Config& c) {
     Warnings ignored;
     auto setup = prepared.setup;
-    setup.only_last = true;
+    setup.watch.only_last = true;
     try {
       const auto algorithm = configured_algorithm<double>(c, prepared.spectrum, ignored);
       return solve(algorithm, setup).last.loss_mean.value();

@@ -74,9 +74,9 @@ using RunFactory = std::function<std::unique_ptr<AnyRun<T>>(AnyNetwork<T>&)>;
 // On the CPU.
 template <class T, class Algorithm>
 RunFactory<T> run_factory(Algorithm params) {
-  class Run final : public AnyRun<T> {
+  class CpuRun final : public AnyRun<T> {
    public:
-    Run(const Algorithm& params, CpuNetwork<T>& net) : run_(params, net) {}
+    CpuRun(const Algorithm& params, CpuNetwork<T>& net) : run_(params, net) {}
     void step() override { run_.step(); }
     Field<T>& x() override { return run_.x; }
     void visit(StateVisitor<T>& state) override { run_.visit(state); }
@@ -85,7 +85,7 @@ RunFactory<T> run_factory(Algorithm params) {
     typename Algorithm::template Run<CpuNetwork<T>> run_;
   };
   return [params](AnyNetwork<T>& net) -> std::unique_ptr<AnyRun<T>> {
-    if (auto* cpu = dynamic_cast<CpuNetwork<T>*>(&net)) return std::make_unique<Run>(params, *cpu);
+    if (auto* cpu = dynamic_cast<CpuNetwork<T>*>(&net)) return std::make_unique<CpuRun>(params, *cpu);
     throw ConfigError("this run was made for the CPU; for Device::cuda cuda::make_algorithm makes it");
   };
 }

@@ -18,6 +18,8 @@ GraphOptions graph_options(const Config& config);
 ObjectiveOptions objective_options(const Config& config);
 ChannelNoise channel_noise(const Config& config);
 LogRounds log_rounds(const Config& config);
+MetricLevel metric_level(const Config& config);
+MetricScope metric_scope(const Config& config, int agents);
 MetricColumns configured_columns(const Config& config);  // of metrics.csv
 
 }  // namespace ticopd

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ticopd/error.hpp"
@@ -57,7 +58,19 @@ std::string cell(const std::optional<double>& value, int decimals) {
   return decimals < 0 ? fmt::format("{}", *value) : fmt::format("{:.{}f}", *value, decimals);
 }
 
+constexpr std::array<std::string_view, 3> level_names{"rows", "local", "full"};
+
 }  // namespace
+
+std::string_view name_of(MetricLevel level) {
+  return level_names[static_cast<std::size_t>(level)];
+}
+
+MetricLevel level_of(std::string_view word) {
+  const auto found = std::ranges::find(level_names, word);
+  if (found == level_names.end()) throw ConfigError(not_allowed("log.level", word, level_names));
+  return static_cast<MetricLevel>(found - level_names.begin());
+}
 
 std::span<const MetricInfo> metric_table() {
   return table();

@@ -33,6 +33,10 @@ struct Metrics {
   std::vector<AgentMetrics> agents;  // what the figures above were taken from; not in the csv
 };
 
+// The words of log.level. ConfigError for another word.
+std::string_view name_of(MetricLevel level);
+MetricLevel level_of(std::string_view word);
+
 enum class Better { lower, higher, neither };
 
 // Which files have a column: all, those of runs at the metric's level, or those of runs that asked
