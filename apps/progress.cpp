@@ -109,7 +109,9 @@ void Progress::draw() {
   const std::string left = done > 0
                                ? duration(spent / done * static_cast<double>(iterations_ - round_))
                                : std::string("?");
-  std::string metrics = fmt::format("loss {:.4g}", last_->loss_max);
+  const auto loss = last_->loss_max ? last_->loss_max : last_->loss_local;
+  std::string metrics = loss ? fmt::format("loss {:.4g}", *loss)
+                             : fmt::format("consensus {:.3g}", last_->consensus);
   if (last_->accuracy_min) metrics += fmt::format("  accuracy {:.3f}", *last_->accuracy_min);
   metrics += fmt::format("  sent {}", bits(last_->bits_payload));
   if (last_->iteration != round_) metrics = fmt::format("at {}: {}", last_->iteration, metrics);

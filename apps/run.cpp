@@ -92,9 +92,11 @@ void print_summary(const json& summary, const fs::path& folder,
              folder.string());
   if (last) {
     const bool at_the_end = last->iteration == summary["iterations"];
-    fmt::print("  {}loss {:.4g}  squared gradient {:.3g}  consensus {:.3g}",
-               at_the_end ? "" : fmt::format("at round {}: ", last->iteration), last->loss_max,
-               last->grad_norm2_max, last->consensus);
+    fmt::print("  {}", at_the_end ? "" : fmt::format("at round {}: ", last->iteration));
+    if (last->loss_max) fmt::print("loss {:.4g}  ", *last->loss_max);
+    if (last->loss_local) fmt::print("local loss {:.4g}  ", *last->loss_local);
+    if (last->grad_norm2_max) fmt::print("squared gradient {:.3g}  ", *last->grad_norm2_max);
+    fmt::print("consensus {:.3g}", last->consensus);
     if (last->accuracy_min) fmt::print("  worst accuracy {:.4f}", *last->accuracy_min);
     double payload = 0, paper = 0;  // the ledger knows the last round, logged or not
     const json& agents = summary["ledger"]["agents"];
@@ -105,6 +107,8 @@ void print_summary(const json& summary, const fs::path& folder,
     fmt::print("\n  sent {} per agent ({} by the paper's count)\n", bits(payload), bits(paper));
   }
   fmt::print("  digest {}\n", summary["digest"].get<std::string>());
+  if (summary.contains("share") && summary["share"].contains("note"))
+    fmt::print("  {}\n", summary["share"]["note"].get<std::string>());
 }
 
 void print_profile(const json& summary) {

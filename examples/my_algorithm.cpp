@@ -132,7 +132,7 @@ int main() {
 
   // The same bits from four ranks with real frames between them.
   setup.weights = ticopd::Weights::lazy_metropolis;
-  setup.ranks = 4;
+  setup.execution.ranks = 4;
   const bool same = ticopd::solve(D2{.alpha = alpha}, setup).digest == some.digest;
   std::printf("one rank and four ranks: %s digest\n", same ? "the same" : "ANOTHER");
   return off < 1e-9 && apart < 1e-12 && same ? 0 : 1;

@@ -18,8 +18,8 @@ class Truncated final : public ticopd::Codec<T> {
   // What a table makes it of: all that a config says of codecs. This one has nothing to choose.
   explicit Truncated(const ticopd::CodecOptions& = {}) {}
 
-  // `message` names seed, round, agent and channel: a random codec draws Noise{message}.uniform(k) from
-  // it.
+  // `message` names seed, round, agent and channel: a random codec draws Noise{message}.uniform(k)
+  // from it.
   bool encode(std::span<const T> v, const MessageId&, Bytes& out) const override {
     out.resize(payload_bytes(v.size()));
     for (std::size_t k = 0; k < v.size(); ++k) {
@@ -100,7 +100,7 @@ int main() {
               static_cast<unsigned long long>(found.ledger[0].payload_bytes));
 
   // Over ranks the receivers decode real frames; each frame's hash proves that they got the same.
-  setup.ranks = 3;
+  setup.execution.ranks = 3;
   const bool same = ticopd::solve(steps, setup).digest == found.digest;
   return off < 1e-12 && counted && same ? 0 : 1;
 }

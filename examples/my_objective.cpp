@@ -89,9 +89,9 @@ int main() {
   four_bits.bits = 4;
   setup.codec = ticopd::make_codec<double>(four_bits);
   setup.iterations = 3000;
-  setup.log.every = 500;
-  setup.on_log = [](const ticopd::Metrics& m) {
-    std::printf("round %4u  loss %.2e  disagreement %.2e\n", m.iteration, m.loss_max, m.consensus);
+  setup.watch.rounds.every = 500;
+  setup.watch.on_log = [](const ticopd::Metrics& m) {
+    std::printf("round %4u  loss %.2e  disagreement %.2e\n", m.iteration, *m.loss_max, m.consensus);
   };
   const auto found = ticopd::solve(ticopd::TiCoPD{.alpha = 0.03, .theta = 4, .eta = 0.4}, setup);
 

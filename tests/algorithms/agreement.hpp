@@ -58,7 +58,7 @@ class Twice : public ::testing::Test {
             .objective = f,
             .codec = make_codec<double>(options),
             .iterations = rounds,
-            .log = {.every = 1000}};
+            .watch = {.rounds = {.every = 1000}}};
   }
   template <class Algorithm>
   Matrix library(const Algorithm& algorithm, const CodecOptions& options,

@@ -28,7 +28,7 @@ class CompressedConvergence : public ::testing::Test {
             .objective = f,
             .codec = make_codec<double>(options),
             .iterations = rounds,
-            .log = {.every = 1000000}};
+            .watch = {.rounds = {.every = 1000000}}};
   }
 
   // max_i ||x_i - x*|| / ||x*||; infinite where the run diverged.

@@ -63,7 +63,7 @@ class Heterogeneous : public ::testing::Test {
                                       .objective = f,
                                       .codec = make_codec<double>(options),
                                       .iterations = rounds,
-                                      .log = {.every = 100000}};
+                                      .watch = {.rounds = {.every = 100000}}};
     const Matrix x = to_matrix(solve(algorithm, setup).x);
     const double e =
         (x.rowwise() - solution.transpose()).rowwise().norm().maxCoeff() / solution.norm();

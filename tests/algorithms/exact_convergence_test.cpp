@@ -32,7 +32,7 @@ class Exact : public ::testing::Test {
                                  .objective = std::make_shared<LeastSquares<T>>(size),
                                  .codec = make_codec<T>(options),
                                  .iterations = rounds,
-                                 .log = {.every = 100000}};
+                                 .watch = {.rounds = {.every = 100000}}};
     const Field<T> x = solve(algorithm, setup).x;
     double most = 0;
     for (std::size_t i = 0; i < x.rows(); ++i) {

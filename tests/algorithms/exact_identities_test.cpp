@@ -151,7 +151,7 @@ TEST_F(ExactIdentity, DualsSumToZero) {
 // The form that tests of every algorithm do not take.
 TEST_F(ExactIdentity, AdaptThenCombineHasTheSameBitsOnThreeRanks) {
   ticopd::Setup<double> one = setup(identical, 50), three = one;
-  three.ranks = 3;
+  three.execution.ranks = 3;
   const GradientTracking atc{.eta = 0.05, .form = "atc"};
   EXPECT_EQ(solve(atc, one).digest, solve(atc, three).digest);
   EXPECT_NE(solve(GradientTracking{.eta = 0.05}, one).digest, solve(atc, one).digest);

@@ -25,8 +25,8 @@ TEST_P(Agreement, OfCpuAndGpuGoesAsFarAsRounding) {
   // rows make equal bytes is codecs_test's.
   EXPECT_EQ(gpu.rows[1].bits_payload, cpu.rows[1].bits_payload);
   // Then as far apart as two seeds are, while losses still fall by orders: seen up to 0.5 of 0.01.
-  EXPECT_LT(std::abs(gpu.rows.back().loss_max - cpu.rows.back().loss_max),
-            0.05 * cpu.rows.front().loss_max);
+  EXPECT_LT(std::abs(*gpu.rows.back().loss_max - *cpu.rows.back().loss_max),
+            0.05 * *cpu.rows.front().loss_max);
   EXPECT_NEAR(*gpu.rows.back().accuracy_min, *cpu.rows.back().accuracy_min, 0.05);
 }
 

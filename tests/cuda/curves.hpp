@@ -28,7 +28,7 @@ inline Curve curve(const std::vector<std::string>& set, Device device) {
   const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", all);
   Prepared<float> p = prepare<float>(config, {.threads = 2, .offline = true, .device = device});
   Curve c;
-  p.setup.on_log = [&](const Metrics& m) { c.rows.push_back(m); };
+  p.setup.watch.on_log = [&](const Metrics& m) { c.rows.push_back(m); };
   c.solution = solve(p.algorithm, p.setup);
   return c;
 }
@@ -37,7 +37,7 @@ inline Curve curve(const std::vector<std::string>& set, Device device) {
 inline double apart(const Curve& a, const Curve& b, std::uint32_t until) {
   double most = 0;
   for (std::size_t i = 0; i < a.rows.size() && a.rows[i].iteration <= until; ++i)
-    most = std::max(most, std::abs(a.rows[i].loss_max / b.rows[i].loss_max - 1));
+    most = std::max(most, std::abs(*a.rows[i].loss_max / *b.rows[i].loss_max - 1));
   return most;
 }
 

@@ -51,7 +51,7 @@ Messages sent_on_cpu(std::uint32_t rounds) {
 // The same steps as in the config.
 Messages sent_on_device(std::uint32_t rounds, bool host_gradient) {
   Prepared<float> p = prepared(rounds, Device::cuda);
-  p.setup.cuda.host_gradient = host_gradient;
+  p.setup.execution.cuda.host_gradient = host_gradient;
   PreparedNetwork made(p);
   CudaNetwork& net = made.net;
   const TiCoPD steps{.alpha = 0.3, .theta = 0.3333, .eta = 0.0333, .beta = 0.6};

@@ -42,7 +42,7 @@ void take_global(AnyNetwork<float>& net, std::span<const float> x, ModelMetrics&
 }
 
 RowMetrics by_the_host(AnyNetwork<float>& net, AnyRun<float>& run) {
-  RowMetrics m = run.AnyRun<float>::row_metrics(net);
+  RowMetrics m = run.AnyRun<float>::row_metrics(net, MetricLevel::full);
   const Field<float> x = run.x();
   std::vector<double> sum = sum_over_agents(net.surroundings().transport, x);
   std::vector<float> mean;
@@ -77,10 +77,10 @@ TEST_P(CudaMetrics, AreTheHostsBitByBit) {
   Prepared<float> p =
       prepare<float>(config, {.threads = 2, .offline = true, .device = Device::cuda});
   int looked = 0, logged = 0;
-  p.setup.on_log = [&](const Metrics&) { ++logged; };
-  p.setup.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
+  p.setup.watch.on_log = [&](const Metrics&) { ++logged; };
+  p.setup.watch.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
     SCOPED_TRACE("round " + std::to_string(net.round()));
-    const RowMetrics here = run.row_metrics(net);
+    const RowMetrics here = run.row_metrics(net, MetricLevel::full);
     EXPECT_EQ(here.dual_sum2.has_value(), c.dual);
     EXPECT_EQ(here.surrogate_errors.size(), here.agents.size());
     EXPECT_TRUE(here.mean.accuracy.has_value());
@@ -128,9 +128,9 @@ TEST(CudaMetrics, OfAnObjectiveOfTheHostAreThoseOfARunOnTheCpu) {
                                .codec = make_codec<float>(codec),
                                .links = {.drop = drop},
                                .iterations = 6,
-                               .log = {.every = 2}};
+                               .watch = {.rounds = {.every = 2}}};
     std::vector<RowMetrics> seen;
-    setup.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
+    setup.watch.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
       seen.push_back(run.row_metrics(net));
       return 0.0;
     };

@@ -27,7 +27,7 @@ TEST_P(CudaNetworkRuns, AreTheRunsOfTheCpuBitByBit) {
                                .objective = f,
                                .codec = make_codec<float>(codec),
                                .iterations = briefly() ? 10u : 40u,
-                               .log = {.every = 10}};
+                               .watch = {.rounds = {.every = 10}}};
     expect_same_run(name, setup);
     if (codec.kind != "qsgd" && codec.kind != "identity") continue;
     SCOPED_TRACE("mini-batches");
@@ -53,12 +53,12 @@ void expect_to_go_on(const std::string& name, const ticopd::Setup<float>& setup)
     fs::remove(file);
     std::atomic<bool> stop = false;
     ticopd::Setup<float> part = setup;
-    part.checkpoint = file;
-    part.stop = &stop;
-    part.on_round = [&](std::uint32_t round) { stop = round == 17; };
+    part.saving.file = file;
+    part.watch.stop = &stop;
+    part.watch.on_round = [&](std::uint32_t round) { stop = round == 17; };
     ticopd::Setup<float> rest = setup;
-    rest.checkpoint = file;
-    rest.resume = true;
+    rest.saving.file = file;
+    rest.saving.resume = true;
     if (gpu_first) {
       solve(gpu, on_device(part));
       EXPECT_EQ(solve(cpu, rest).digest, whole) << "begun on the device";
@@ -76,7 +76,7 @@ ticopd::Setup<float> small(const std::string& name, const CodecOptions& codec) {
           .codec = make_codec<float>(codec_for(name, codec)),
           .batch = 4,
           .iterations = briefly() ? 20u : 40u,
-          .log = {.every = 5}};
+          .watch = {.rounds = {.every = 5}}};
 }
 
 TEST_P(CudaNetworkRuns, GoOnOnTheCpuAndBack) {
@@ -140,7 +140,7 @@ TEST(CudaNetwork, LongRowsAndManyRoundsHaveTheBitsOfTheCpu) {
                                .objective = f,
                                .codec = make_codec<float>(codec),
                                .iterations = briefly() ? 40u : 150u,
-                               .log = {.every = briefly() ? 20u : 70u}};
+                               .watch = {.rounds = {.every = briefly() ? 20u : 70u}}};
     const AlgorithmOptions steps{"ticopd", {{"alpha", 1e-5}, {"theta", 1}, {"eta", 0.1}}, {}};
     Warnings warnings;
     const Spectrum s = spectrum(setup.graph, setup.weights);
@@ -160,7 +160,7 @@ TEST(CudaNetwork, EndsWhenItsBitsAreSpent) {
       .objective = std::make_shared<LeastSquares<float>>(ProblemSize{5, 33, 12}),
       .codec = make_codec<float>(codec),
       .iterations = 1000,
-      .until_bits = 6'000};
+      .watch = {.until_bits = 6'000}};
   const Solution<float> cpu = solve(algorithm<float>("ticopd", setup.graph), setup);
   const Solution<float> gpu = solve(device_algorithm("ticopd", setup.graph), on_device(setup));
   EXPECT_EQ(gpu.rounds, cpu.rounds);
@@ -177,7 +177,7 @@ TEST(CudaNetwork, DivergenceNamesTheRoundAsOnTheCpu) {
       .objective = std::make_shared<LeastSquares<float>>(ProblemSize{5, 50, 12}),
       .codec = make_codec<float>(codec),
       .iterations = 1000,
-      .only_last = true};
+      .watch = {.only_last = true}};
   const AlgorithmOptions steps{
       "ticopd", {{"alpha", 1e37}, {"theta", 1}, {"eta", 1}, {"beta", 0.5}}, {}};
   Warnings warnings;

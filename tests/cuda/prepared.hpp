@@ -34,7 +34,7 @@ struct PreparedNetwork {
              .pool = pool,
              .weights = setup.weights,
              .seed = setup.seed},
-            setup.cuda) {}
+            setup.execution.cuda) {}
 
   Setup<float> setup;  // the network refers to it
   Alone alone;

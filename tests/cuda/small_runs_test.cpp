@@ -13,7 +13,7 @@ ticopd::Setup<float> three_rounds(const std::string& name, const CodecOptions& c
           .objective = std::make_shared<LeastSquares<float>>(ProblemSize{3, 1100, 400}),
           .codec = make_codec<float>(codec),
           .iterations = 3,
-          .log = {.every = 1}};
+          .watch = {.rounds = {.every = 1}}};
 }
 
 class SmallRuns : public ::testing::TestWithParam<std::string> {};

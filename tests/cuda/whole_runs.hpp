@@ -13,7 +13,7 @@ namespace ticopd::dense {
 
 // The same run, on the device.
 inline ticopd::Setup<float> on_device(ticopd::Setup<float> setup) {
-  setup.device = Device::cuda;
+  setup.execution.device = Device::cuda;
   return setup;
 }
 

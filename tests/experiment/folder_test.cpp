@@ -34,7 +34,7 @@ class RunFolderTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   static std::string with_header(const std::string& rows) {
-    return std::string(metrics_header) + "\n" + rows;
+    return csv_header() + "\n" + rows;
   }
 
   fs::path base_;

@@ -145,7 +145,7 @@ TEST(Solve, RefusesABatchOfAnObjectiveWithoutSamples) {
 TEST(Solve, PassesWarningsOn) {
   auto s = setup();
   std::vector<std::string> heard;
-  s.on_warning = [&](const std::string& warning) { heard.push_back(warning); };
+  s.watch.on_warning = [&](const std::string& warning) { heard.push_back(warning); };
   solve(TiCoPD{.alpha = 0.1, .theta = 3, .eta = 0.1, .beta = 1}, s);
   ASSERT_EQ(heard.size(), 1u);
   EXPECT_NE(heard[0].find("alpha theta lambda_max(L) = 0.1 * 3 * 4 = 1.2 is above 1"),

@@ -20,9 +20,9 @@ int main() {
   ticopd::Setup<double> setup{.graph = ticopd::ring(8), .objective = std::make_shared<Mine>()};
   setup.codec = ticopd::make_codec<double>({.kind = "qsgd", .bits = 4});
   setup.iterations = 400;
-  setup.on_log = [](const ticopd::Metrics& m) {
+  setup.watch.on_log = [](const ticopd::Metrics& m) {
     std::printf("round %3u  loss %.4f  disagreement %.1e  %6.1f kbit sent by each agent\n",
-                m.iteration, m.loss_max, m.consensus, m.bits_payload / 1000);
+                m.iteration, *m.loss_max, m.consensus, m.bits_payload / 1000);
   };
   const auto found = ticopd::solve(ticopd::TiCoPD{.alpha = 0.1, .theta = 2, .eta = 0.4}, setup);
   std::printf("agent 0 found %.9f\n", found.x.row(0)[0]);

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   ticopd::MpiTransport transport(MPI_COMM_WORLD);
   ticopd::Setup<double> setup{.graph = ticopd::ring(8), .objective = std::make_shared<Mine>()};
   setup.iterations = 400;
-  setup.transport = &transport;
+  setup.execution.transport = &transport;
   const auto found = ticopd::solve(ticopd::TiCoPD{.alpha = 0.1, .theta = 2, .eta = 0.4}, setup);
   std::printf("rank %d of %d: agent %d found %.9f\n", transport.rank(), transport.size(),
               found.first_agent, found.x.row(0)[0]);

@@ -29,7 +29,7 @@ void same_bits(const std::string& name) {
                              .codec = make_codec<T>(options),
                              .batch = batch,
                              .iterations = 60,
-                             .log = {.every = 20}};
+                             .watch = {.rounds = {.every = 20}}};
         // On the complete graph and the star alpha theta lambda_max is 0.5: all steps still hold.
         expect_same_bits<T>(name, setup, ways);
       }

@@ -42,7 +42,7 @@ void same_with_every_codec(const std::string& name, const Graph& graph, Transpor
                             .objective = f,
                             .codec = make_codec<T>(options),
                             .iterations = 25,
-                            .log = {.every = 10}},
+                            .watch = {.rounds = {.every = 10}}},
                            transport);
   }
 }

@@ -64,17 +64,17 @@ class Checkpoint : public ::testing::TestWithParam<std::string> {
   Solution<T> stopped(const RunFactory<T>& run, ticopd::Setup<T> s, std::uint32_t at,
                       int ranks) const {
     std::atomic<bool> stop = false;
-    s.checkpoint = file;
-    s.stop = &stop;
-    s.ranks = ranks;
-    s.on_round = [&](std::uint32_t round) { stop = round == at; };
+    s.saving.file = file;
+    s.watch.stop = &stop;
+    s.execution.ranks = ranks;
+    s.watch.on_round = [&](std::uint32_t round) { stop = round == at; };
     return solve(run, s);
   }
   template <class T>
   Solution<T> resumed(const RunFactory<T>& run, ticopd::Setup<T> s, int ranks) const {
-    s.checkpoint = file;
-    s.resume = true;
-    s.ranks = ranks;
+    s.saving.file = file;
+    s.saving.resume = true;
+    s.execution.ranks = ranks;
     return solve(run, s);
   }
 
@@ -176,10 +176,10 @@ TEST_P(CheckpointFile, ResumeWithoutOneStartsFromTheBeginning) {
 }
 
 TEST_P(CheckpointFile, IsSavedEverySoManyRounds) {
-  s.checkpoint = file;
-  s.checkpoint_every = 15;
+  s.saving.file = file;
+  s.saving.every = 15;
   int calls = 0;
-  s.before_checkpoint = [&] { ++calls; };
+  s.saving.before = [&] { ++calls; };
   const std::string digest = solve(run, s).digest;
   EXPECT_EQ(calls, 3) << "after 15, 30 and the last";
   EXPECT_EQ(read_checkpoint_notes(file).at("round"), "40");

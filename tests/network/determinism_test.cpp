@@ -18,7 +18,7 @@ void same_bits_with_every_codec(const std::string& name) {
                    .objective = f,
                    .codec = make_codec<T>(options),
                    .iterations = 30,
-                   .log = {.every = 10}};
+                   .watch = {.rounds = {.every = 10}}};
     expect_same_bits<T>(name, setup, {{2, 1}, {5, 1}, {1, 3}, {2, 10}});
     if (options.kind != "qsgd" && options.kind != "identity") continue;
     SCOPED_TRACE("ring, mini-batches");
@@ -47,7 +47,7 @@ TEST_P(Determinism, LongRowsCutOverThreadsHaveTheSameBits) {
                              .objective = f,
                              .codec = make_codec<float>(options),
                              .iterations = 3,
-                             .log = {.every = 2}};
+                             .watch = {.rounds = {.every = 2}}};
   // Three samples in 16,421 dimensions are steep: the steps of the small problem would diverge.
   AlgorithmOptions steps = options_of(GetParam());
   for (auto& [key, value] : steps.parameters)

@@ -36,8 +36,8 @@ TEST(GivingUp, OfOneProcessIsHeardByTheOthersAtOnce) {
   for (int r = 0; r < 2; ++r)
     threads.emplace_back([&, r] {
       ticopd::Setup<double> s = setup();
-      s.transport = &all.rank(r);
-      s.on_round = [](std::uint32_t round) {  // of rank 0
+      s.execution.transport = &all.rank(r);
+      s.watch.on_round = [](std::uint32_t round) {  // of rank 0
         if (round == 3) throw DiskError("the disk is full");
       };
       try {
@@ -54,11 +54,11 @@ TEST(GivingUp, OfOneProcessIsHeardByTheOthersAtOnce) {
 TEST(GivingUp, IsSaidOnceWithTheCodeOfTheError) {
   Noting ranks;
   ticopd::Setup<double> s = setup();
-  s.transport = &ranks;
+  s.execution.transport = &ranks;
   EXPECT_THROW(solve(DGD{}, s), ConfigError);
   ASSERT_EQ(ranks.said.size(), 1u);
   EXPECT_TRUE(ranks.said[0].starts_with("78 algorithm.eta")) << ranks.said[0];
-  s.on_log = [](const Metrics&) { throw std::runtime_error("no room"); };
+  s.watch.on_log = [](const Metrics&) { throw std::runtime_error("no room"); };
   EXPECT_THROW(solve(DGD{.eta = 0.01}, s), std::runtime_error);
   ASSERT_EQ(ranks.said.size(), 2u);
   EXPECT_EQ(ranks.said[1], "70 no room");
@@ -67,10 +67,10 @@ TEST(GivingUp, IsSaidOnceWithTheCodeOfTheError) {
 TEST(GivingUp, IsLeftToACallerWhoSaysSo) {
   Noting ranks;
   ticopd::Setup<double> s = setup();
-  s.transport = &ranks;
-  s.abandons = false;
+  s.execution.transport = &ranks;
+  s.execution.abandons = false;
   EXPECT_THROW(solve(DGD{}, s), ConfigError);
-  s.on_log = [](const Metrics&) { throw std::runtime_error("no room"); };
+  s.watch.on_log = [](const Metrics&) { throw std::runtime_error("no room"); };
   EXPECT_THROW(solve(DGD{.eta = 0.01}, s), std::runtime_error);
   EXPECT_TRUE(ranks.said.empty());
 }

@@ -22,13 +22,13 @@ TEST(Ledger, CountsThePayloadOfEveryRoundAndChannelAndEveryLink) {
         SCOPED_TRACE(name + ", " + options.kind + ", ranks " + std::to_string(ranks));
         const std::shared_ptr<const Codec<float>> codec = make_codec<float>(options);
         Metrics last;
-        const ticopd::Setup<float> setup{.graph = graph,
-                                         .objective = f,
-                                         .codec = codec,
-                                         .iterations = rounds,
-                                         .log = {.every = rounds},
-                                         .ranks = ranks,
-                                         .on_log = [&](const Metrics& m) { last = m; }};
+        const ticopd::Setup<float> setup{
+            .graph = graph,
+            .objective = f,
+            .codec = codec,
+            .iterations = rounds,
+            .execution = {.ranks = ranks},
+            .watch = {.rounds = {.every = rounds}, .on_log = [&](const Metrics& m) { last = m; }}};
         const auto solution = solve(algorithm<float>(name, graph), setup);
         const bool tracks = name == "beer" || name == "docom" || name == "gradient_tracking";
         const std::uint64_t channels = tracks ? 2 : 1;
@@ -74,7 +74,7 @@ TEST(Ledger, AddsUpWhereMessagesAreForSome) {
           .codec = make_codec<float>(codec_for(name, {.kind = "qsgd", .bits = 4})),
           .links = {.drop = drop},
           .iterations = 24,
-          .ranks = 3};
+          .execution = {.ranks = 3}};
       const auto solution = solve(algorithm<float>(name, graph), setup);
       double payload = 0, links = 0;
       for (const Ledger::Agent& a : solution.ledger) {
@@ -105,7 +105,7 @@ TEST(Ledger, EndsARunByTheBitsItSent) {
   const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{6, 33, 4});
   for (const char* name : {"ticopd", "beer", "local_sgd"}) {
     ticopd::Setup<float> setup{.graph = ring(6), .objective = f, .iterations = 1000};
-    setup.until_bits = 40000;
+    setup.watch.until_bits = 40000;
     const auto solution = solve(algorithm<float>(name, setup.graph), setup);
     EXPECT_LE(solution.last.bits_payload, 40000) << name;
     EXPECT_GT(solution.last.bits_payload, 40000 - 3 * 2 * 32 * 33) << name;

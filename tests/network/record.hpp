@@ -30,9 +30,9 @@ inline std::string without_seconds(Metrics m) {
 template <class T>
 Record record(const RunFactory<T>& algorithm, Setup<T> setup, Way way) {
   Record r;
-  setup.threads = way.threads;
-  setup.ranks = way.ranks;
-  setup.on_log = [&](const Metrics& m) { r.metrics.push_back(without_seconds(m)); };
+  setup.execution.threads = way.threads;
+  setup.execution.ranks = way.ranks;
+  setup.watch.on_log = [&](const Metrics& m) { r.metrics.push_back(without_seconds(m)); };
   const Solution<T> solution = solve(algorithm, setup);
   r.digest = solution.digest;
   r.x.resize(solution.x.bytes());

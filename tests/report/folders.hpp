@@ -63,7 +63,7 @@ gamma = 0.4
                                 const std::vector<std::vector<std::string>>& rows,
                                 const std::string& algorithm = "ticopd", int bits = 8,
                                 const std::string& status = "finished") const {
-    std::string text = std::string(metrics_header) + "\n";
+    std::string text = csv_header() + "\n";
     for (const auto& row : rows) {
       const double round = std::strtod(row[0].c_str(), nullptr);
       text += fmt::format("{0},{1},{2},{3},{4},{4},{4},{5},{4},{4},{5},,,{6:.3f}\n", row[0],

@@ -81,7 +81,7 @@ TEST_F(Summary, QuotesLabelsInTheCsv) {
   options.targets = {{"accuracy_min", 0.5}, {"loss_max", 0.1}};
   options.folder = base_ / "x";
   EXPECT_EQ(summary_csv(runs, options),
-            "label,folder,status,algorithm,codec,rate," + std::string(metrics_header) +
+            "label,folder,status,algorithm,codec,rate," + csv_header() +
                 ",digest,accuracy_min_0.5_iteration,accuracy_min_0.5_megabits,"
                 "accuracy_min_0.5_seconds,loss_max_0.1_iteration,loss_max_0.1_megabits,"
                 "loss_max_0.1_seconds\n"

@@ -36,10 +36,10 @@ class Grid : public SmallSearch {
   static double final_loss(const Prepared<double>& prepared, const Config& c) {
     Warnings ignored;
     auto setup = prepared.setup;
-    setup.only_last = true;
+    setup.watch.only_last = true;
     try {
       const auto algorithm = configured_algorithm<double>(c, prepared.spectrum, ignored);
-      return solve(algorithm, setup).last.loss_mean;
+      return solve(algorithm, setup).last.loss_mean.value();
     } catch (const Error&) {  // diverged, or refused
       return INFINITY;
     }
@@ -51,8 +51,8 @@ class Grid : public SmallSearch {
         Config::parse(text(p, "[algorithm]\nname = \"dgd\"\neta = 0.3\n", 4000, 1), ".");
     const Prepared<double> prepared = prepare<double>(c, {.threads = 1});
     const Solution<double> found = solve(prepared.algorithm, prepared.setup);
-    EXPECT_LT(found.last.grad_norm2_mean, 1e-20) << "this is not f*";
-    return found.last.loss_mean;
+    EXPECT_LT(found.last.grad_norm2_mean.value(), 1e-20) << "this is not f*";
+    return found.last.loss_mean.value();
   }
 
   // The best of the grid, with the other step sizes as `algorithm` has them.

@@ -87,7 +87,7 @@ kind = "qsgd"
 
   static double final_loss(const Config& c, Device device = Device::cpu) {
     const Prepared<float> p = prepare<float>(c, {.threads = 1, .device = device});
-    return solve(p.algorithm, p.setup).last.loss_max;
+    return solve(p.algorithm, p.setup).last.loss_max.value();
   }
 
   std::filesystem::path base_;

@@ -205,7 +205,7 @@ TEST(Space, MakesConfigsThatRun) {
     const Config complete = Config::from_json(tree, made.folder());
     EXPECT_NO_THROW(check(complete)) << info.name;
     Prepared<float> prepared = prepare<float>(complete, {.threads = 1});
-    EXPECT_TRUE(std::isfinite(solve(prepared.algorithm, prepared.setup).last.loss_max));
+    EXPECT_TRUE(std::isfinite(solve(prepared.algorithm, prepared.setup).last.loss_max.value()));
   }
 }
 

@@ -34,7 +34,7 @@ class Tune : public SmallSearch {
         config({"iterations=" + std::to_string(rounds),
                 "algorithm.eta=" + (eta.empty() ? first[4] : eta), "algorithm.gamma=" + first[5]}),
         {.threads = 1});
-    p.setup.checkpoint = base_ / to / "trials/0.safetensors";
+    p.setup.saving.file = base_ / to / "trials/0.safetensors";
     solve(p.algorithm, p.setup);
   }
 };

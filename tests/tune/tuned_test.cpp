@@ -95,7 +95,7 @@ TEST_F(TunedFile, FindsTheFilesOfTheStudy) {
       "path = \"graph.txt\"\n";
   const auto runs = [](const Config& c) {
     const Prepared<float> p = prepare<float>(c, {.threads = 1});
-    return std::isfinite(solve(p.algorithm, p.setup).last.loss_max);
+    return std::isfinite(solve(p.algorithm, p.setup).last.loss_max.value());
   };
   const RunSet one = written(run_set(text + choco), {found({{"eta", 0.1}, {"gamma", 0.2}})});
   EXPECT_TRUE(runs(one.runs[0].config));

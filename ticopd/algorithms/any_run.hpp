@@ -32,9 +32,9 @@ class AnyRun {
   virtual Field<T>& x() = 0;
   virtual void visit(StateVisitor<T>& state) = 0;
 
-  // What metrics take from all rows, where nothing is in flight. Of a device that can do it there
-  // no row comes to the host.
-  virtual RowMetrics row_metrics(AnyNetwork<T>& net) {
+  // What metrics take from all rows, while nothing is in flight. A device that can do it measures
+  // where the rows lie.
+  virtual RowMetrics row_metrics(AnyNetwork<T>& net, MetricLevel level) {
     struct Measured final : StateVisitor<T> {
       void field(std::string_view, Field<T>&) override {}
       void dual(std::string_view, Field<T>& rows) override { lambda = &rows; }
@@ -46,7 +46,7 @@ class AnyRun {
     } measured;
     const Field<T>& models = x();
     visit(measured);
-    return measure_rows(net, models, measured.lambda, measured.first);
+    return measure_rows(net, level, models, measured.lambda, measured.first);
   }
 
   // After a checkpoint was loaded and the network has its round.
@@ -74,9 +74,9 @@ using RunFactory = std::function<std::unique_ptr<AnyRun<T>>(AnyNetwork<T>&)>;
 // On the CPU.
 template <class T, class Algorithm>
 RunFactory<T> run_factory(Algorithm params) {
-  class Run final : public AnyRun<T> {
+  class CpuRun final : public AnyRun<T> {
    public:
-    Run(const Algorithm& params, CpuNetwork<T>& net) : run_(params, net) {}
+    CpuRun(const Algorithm& params, CpuNetwork<T>& net) : run_(params, net) {}
     void step() override { run_.step(); }
     Field<T>& x() override { return run_.x; }
     void visit(StateVisitor<T>& state) override { run_.visit(state); }
@@ -85,7 +85,7 @@ RunFactory<T> run_factory(Algorithm params) {
     typename Algorithm::template Run<CpuNetwork<T>> run_;
   };
   return [params](AnyNetwork<T>& net) -> std::unique_ptr<AnyRun<T>> {
-    if (auto* cpu = dynamic_cast<CpuNetwork<T>*>(&net)) return std::make_unique<Run>(params, *cpu);
+    if (auto* cpu = dynamic_cast<CpuNetwork<T>*>(&net)) return std::make_unique<CpuRun>(params, *cpu);
     throw ConfigError("this run was made for the CPU; for Device::cuda cuda::make_algorithm makes it");
   };
 }

@@ -29,4 +29,8 @@ RunFactory<float> make_algorithm(const AlgorithmOptions&, const Spectrum&, Warni
   refuse();
 }
 
+RunFactory<float> run_factory(const std::any&, std::string_view) {
+  refuse();
+}
+
 }  // namespace ticopd::cuda

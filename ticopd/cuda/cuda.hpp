@@ -1,9 +1,11 @@
 #pragma once
 
+#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "ticopd/algorithms/any_run.hpp"
 #include "ticopd/algorithms/registry.hpp"
@@ -21,9 +23,10 @@ void require_device();
 std::string device_name();  // for run.json
 
 struct Options {
-  std::shared_ptr<const Problem> problem = {};  // null: gradients and values are the host's
-  bool host_gradient = false;                   // gradients are the host's all the same
-  bool tf32 = false;                            // products of float features in TF32
+  // Null: the objective's own (Objective::sample_problem); without one the host computes.
+  std::shared_ptr<const Problem> problem = {};
+  bool host_gradient = false;  // gradients are the host's all the same
+  bool tf32 = false;           // products of float features in TF32
 };
 
 // The network whose rows all lie on the device.
@@ -34,5 +37,9 @@ std::unique_ptr<AnyNetwork<float>> make_network(const Surroundings<float>& surro
 // memory would not do; that is found before any of it is taken.
 RunFactory<float> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
                                  Warnings& warnings, std::uint32_t iterations);
+
+// The same for parameters given as the algorithm's struct. ConfigError for an algorithm that is not
+// in the library's table: its header was not compiled for devices.
+RunFactory<float> run_factory(const std::any& parameters, std::string_view name);
 
 }  // namespace ticopd::cuda

@@ -154,7 +154,7 @@ void CudaNetwork::evaluate_at(std::span<const float> x, std::span<double> values
 }
 
 Global CudaNetwork::global_at(std::span<const float> x) {
-  if (!general()) return host_.global_at(x);
+  if (!measures_rows()) return host_.global_at(x);
   MetricsRoom& room = metrics_room();
   room.x.fill_rows(x);
   record_global(room, room.model(), 0);
@@ -177,10 +177,21 @@ double CudaNetwork::share_of_test(std::uint32_t right) const {
   return static_cast<double>(right) / static_cast<double>(s_.objective.test_samples());
 }
 
-RowMetrics CudaNetwork::measure_rows(const Field& x, const Field* dual, const Field* surrogates) {
+RowMetrics CudaNetwork::measure_rows(MetricLevel level, const Field& x, const Field* dual,
+                                     const Field* surrogates) {
   MetricsRoom& room = metrics_room();
   const std::size_t agents = placement_.rows();
-  const bool tested = s_.objective.test_samples() > 0;
+  const bool full = level == MetricLevel::full;
+  const bool tested = full && s_.objective.test_samples() > 0;
+  std::vector<std::size_t> models;  // the measured agents', then the mean
+  if (full) {
+    for (const int agent : measured_agents(s_.metric_scope, s_.graph.agents(), s_.seed))
+      models.push_back(static_cast<std::size_t>(agent));
+    models.push_back(agents);
+  }
+  const auto rows_of = [&](std::size_t model) {
+    return model < agents ? Rows{x.view().row(model), 0} : room.model();
+  };
   queue_.launch(take_mean, blocks_of_parts(room), x.view(), std::uint64_t{agents},
                 std::uint64_t{x.cols()}, room.mean.data(), room.x.view().data);
   record_parts(queue_, room, ToMean{x.view(), room.mean.data()}, room.distance(0), agents);
@@ -188,12 +199,17 @@ RowMetrics CudaNetwork::measure_rows(const Field& x, const Field* dual, const Fi
     record_parts(queue_, room, ToSurrogate{x.view(), surrogates->view()}, room.surrogate_error(0),
                  agents);
   if (dual) record_parts(queue_, room, OfMean{dual->view(), agents, 1.0}, room.dual_sum(), 1);
-  if (tested) {
+  if (tested && models.size() == agents + 1) {
     general()->correct(queue_, x.view(), agents, room.right.data());
     general()->correct(queue_, room.model(), 1, room.right.data() + agents);
+  } else if (tested) {
+    for (const std::size_t model : models)
+      general()->correct(queue_, rows_of(model), 1, room.right.data() + model);
   }
-  for (std::size_t i = 0; i <= agents; ++i) {
-    record_global(room, i < agents ? Rows{x.view().row(i), 0} : room.model(), i);
+  if (level == MetricLevel::local)
+    general()->evaluate(queue_, x.view(), room.values.data(), Rows{});
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    record_global(room, rows_of(models[i]), models[i]);
     if (i % models_at_once == models_at_once - 1) queue_.finish();
   }
   record_sums(queue_, room, agents);
@@ -209,11 +225,12 @@ RowMetrics CudaNetwork::measure_rows(const Field& x, const Field* dual, const Fi
   RowMetrics m;
   m.agents.resize(agents);
   for (std::size_t i = 0; i < agents; ++i) {
-    take_model(i, m.agents[i]);
     m.agents[i].distance2 = sums[room.distance(i)];
     if (surrogates) m.surrogate_errors.push_back(sums[room.surrogate_error(i)]);
   }
-  take_model(agents, m.mean);
+  for (const std::size_t model : models)
+    take_model(model, model < agents ? m.agents[model] : m.mean);
+  if (level == MetricLevel::local) m.local_losses = room.values.download();
   if (dual) m.dual_sum2 = sums[room.dual_sum()];
   return m;
 }

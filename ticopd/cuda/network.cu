@@ -27,9 +27,18 @@ std::shared_ptr<Trouble> pinned_trouble() {
 
 }  // namespace
 
+namespace {
+
+Options with_problem(Options options, const Objective<float>& objective) {
+  if (!options.problem) options.problem = objective.sample_problem();
+  return options;
+}
+
+}  // namespace
+
 CudaNetwork::CudaNetwork(const Surroundings<float>& s, const Options& options)
     : AnyNetwork<float>(s),
-      options_(options),
+      options_(with_problem(options, s.objective)),
       host_(s),
       self_weight_(self_weights()),
       degree_(degrees()),

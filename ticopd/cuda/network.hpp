@@ -45,10 +45,15 @@ class CudaNetwork final : public AnyNetwork<float> {
   void evaluate_at(std::span<const float> x, std::span<double> values,
                    ticopd::Field<float>& g) override;
   Global global_at(std::span<const float> x) override;
+  std::vector<double> local_values(const ticopd::Field<float>& x) override {
+    return host_.local_values(x);
+  }
   double accuracy(std::span<const float> x) override;
-  // As ticopd::measure_rows, of rows on the device; where the objective is there too.
-  bool measures_rows() { return general() != nullptr; }
-  RowMetrics measure_rows(const Field& x, const Field* dual, const Field* surrogates);
+  // As ticopd::measure_rows, for rows on the device, if the objective is there too. The device has
+  // no kernels for a part of the samples: the host measures that.
+  bool measures_rows() { return general() != nullptr && s_.metric_scope.samples == 0; }
+  RowMetrics measure_rows(MetricLevel level, const Field& x, const Field* dual,
+                          const Field* surrogates);
   Ledger& ledger() override;
 
   // UnavailableError if a run with this footprint and the problem would not fit onto the device. To

@@ -61,11 +61,11 @@ class DeviceRun final : public AnyRun<float> {
     run_.visit(Download{state, staged_});
   }
 
-  RowMetrics row_metrics(AnyNetwork<float>& net) override {
-    if (!net_.measures_rows()) return AnyRun<float>::row_metrics(net);
+  RowMetrics row_metrics(AnyNetwork<float>& net, MetricLevel level) override {
+    if (!net_.measures_rows()) return AnyRun<float>::row_metrics(net, level);
     Measured measured;
     run_.visit(measured);
-    return net_.measure_rows(run_.x, measured.lambda, measured.surrogates);
+    return net_.measure_rows(level, run_.x, measured.lambda, measured.surrogates);
   }
 
   void complete() override { net_.finish(); }

@@ -28,7 +28,7 @@ class Analysing {
       : config_(config),
         options_(options),
         prepared_(prepare<T>(without_lyapunov(config), options.prepare)),
-        pool_(prepared_.setup.threads * prepared_.setup.ranks),
+        pool_(prepared_.setup.execution.threads * prepared_.setup.execution.ranks),
         smoothness_(*prepared_.setup.objective, pool_,
                     {.samples = options.samples, .on_agent = {}}) {}
 
@@ -195,7 +195,7 @@ std::function<double(AnyNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Conf
   };
   const Setup<T>& setup = prepared.setup;
   const int agents = setup.graph.agents();
-  if (ranks > 1 || setup.ranks > 1)
+  if (ranks > 1 || setup.execution.ranks > 1)
     refuse(
         "F_t couples all agents: it needs them in one process, with network.transport = \"none\"");
   if (agents < 2 || agents > Lyapunov::most_agents)
@@ -213,7 +213,7 @@ std::function<double(AnyNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Conf
         fmt::format("codec.kind = \"{}\" with algorithm.gamma = {} does not contract, so "
                     "there is no delta; `ticopd theory` says which gamma would do",
                     config.get<std::string>("codec.kind"), p.gamma));
-  Pool pool(setup.threads);
+  Pool pool(setup.execution.threads);
   Smoothness<T> smoothness(*setup.objective, pool,
                            {.samples = AnalysisOptions{}.samples, .on_agent = {}});
   std::vector<T> x0(setup.objective->dimension());

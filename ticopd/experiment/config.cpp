@@ -99,6 +99,9 @@ const std::vector<Key>& keys() {
       {"log.points", integer(1, 100'000), 60},
       {"log.every", integer(1, rounds)},
       {"log.lyapunov", boolean, false},
+      {"log.level", word({"full", "local", "rows"}), "full"},
+      {"log.samples", integer(0, INT32_MAX), 0},
+      {"log.agents", integer(0, 1'000'000), 0},
 
       {"checkpoint.every_s", number(0, inf), 60.0},
       {"checkpoint.every", integer(0, rounds), 0},
@@ -272,6 +275,10 @@ json Config::identity() const {
   for (const char* key : {"name", "network", "checkpoint", "report", "tune"}) tree.erase(key);
   if (network["noise"] != "none")  // of the network only what changes the run's bits
     tree["network"] = {{"noise", network["noise"]}, {"noise_scale", network["noise_scale"]}};
+  // They change metrics.csv and no bit of the run. Folders of 0.1 do not have them.
+  for (const auto& [key, usual] : std::initializer_list<std::pair<const char*, json>>{
+           {"level", "full"}, {"samples", 0}, {"agents", 0}})
+    if (tree["log"][key] == usual) tree["log"].erase(key);
   return tree;
 }
 

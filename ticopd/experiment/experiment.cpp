@@ -11,7 +11,7 @@
 #include "ticopd/experiment/run_json.hpp"
 #include "ticopd/run/checkpoint.hpp"
 #include "ticopd/run/machine.hpp"
-#include "ticopd/run/rounds.hpp"
+#include "ticopd/run/run.hpp"
 #include "ticopd/run/shared_file.hpp"
 #include "ticopd/run/traffic_record.hpp"
 #include "ticopd/system/cores.hpp"
@@ -31,7 +31,7 @@ class ExperimentRun {
         options_(options),
         transport_(options.processes ? static_cast<Transport&>(*options.processes) : alone_),
         leader_(transport_.rank() == 0),
-        folder_(options.out, config.get<bool>("log.lyapunov") ? lyapunov_column : "") {
+        folder_(options.out, configured_columns(config)) {
     if (options.processes)
       options.processes->set_deadline(config.get<double>("network.deadline_s"));
   }
@@ -171,21 +171,21 @@ class ExperimentRun {
   void connect() {
     Setup<T>& s = prepared_->setup;
     if (options_.processes) {
-      s.transport = options_.processes;
-      s.abandons = false;  // whoever made the processes ends them, and has more to say
-      s.may_pin = options_.processes->sharers() == 1;
+      s.execution.transport = options_.processes;
+      s.execution.abandons = false;  // whoever made the processes ends them, and has more to say
+      s.execution.may_pin = options_.processes->sharers() == 1;
       if (leader_) options_.processes->flush_by([this] { folder_.publish_metrics(true); });
     }
-    s.checkpoint = folder_.checkpoint();
-    s.checkpoint_config = config_.identity().dump();
-    s.resume = options_.resume;
-    s.stop = options_.stop;
-    s.on_round = options_.on_round;
-    s.on_log = [this](const Metrics& m) {
-      folder_.add_metrics(to_csv(m));
+    s.saving.file = folder_.checkpoint();
+    s.saving.config = config_.identity().dump();
+    s.saving.resume = options_.resume;
+    s.watch.stop = options_.stop;
+    s.watch.on_round = options_.on_round;
+    s.watch.on_log = [this](const Metrics& m) {
+      folder_.add_metrics(m);
       if (options_.on_log) options_.on_log(m);
     };
-    s.before_checkpoint = [this] { folder_.publish_metrics(true); };
+    s.saving.before = [this] { folder_.publish_metrics(true); };
   }
 
   // Each rank has its own rows, and no rank all of them.
@@ -229,13 +229,13 @@ class ExperimentRun {
       if (!devices.empty()) j["device"] = devices.back()["device"];
       if (devices.size() > 1) j["devices"] = devices;
     }
-    j["threads"] = s.threads * s.ranks;
+    j["threads"] = s.execution.threads * s.execution.ranks;
     j["seconds"] = {{"total", solution.seconds},
                     {"gradient", solution.phases.gradient},
                     {"exchange", solution.phases.exchange},
                     {"update", solution.phases.update},
                     {"metrics", solution.phases.metrics}};
-    j["share"] = shares_json(solution.phases, solution.spent);
+    j["share"] = shares_json(solution.phases, solution.spent, s.watch.level);
     j["memory"] =
         memory_json(solution.state_bytes, solution.resident_bytes, s.objective->layouts());
     j["date"] = utc_now();

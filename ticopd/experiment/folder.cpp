@@ -7,7 +7,6 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/numeric/parse_number.hpp"
-#include "ticopd/run/metrics.hpp"
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/file.hpp"
 
@@ -76,7 +75,7 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logge
         file.string(), what, up_to_round));
   };
   if (!fs::exists(file)) refuse(": is missing");
-  const std::string header = std::string(metrics_header) + more_, text = read_file(file);
+  const std::string header = csv_header(columns_), text = read_file(file);
   std::string_view left = text;
   if (take_line(left) != header)
     throw FormatError(fmt::format("{}:1: is not our header", file.string()));
@@ -94,15 +93,15 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logge
   if (round != last_logged) refuse(fmt::format(": round {} is missing", last_logged));
 }
 
-void RunFolder::add_metrics(std::string line) {
-  lines_.push_back(std::move(line));
+void RunFolder::add_metrics(const Metrics& m) {
+  lines_.push_back(to_csv(m, columns_));
   publish_metrics(false);
 }
 
 void RunFolder::publish_metrics(bool immediately) {
   const double now = seconds_now();
   if (!immediately && now - published_at_ < 1) return;
-  std::string text = std::string(metrics_header) + more_ + '\n';
+  std::string text = csv_header(columns_) + '\n';
   for (const std::string& line : lines_) text += line + '\n';
   write_atomically(path_ / "metrics.csv", text);
   published_at_ = now;

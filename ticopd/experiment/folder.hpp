@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ticopd/experiment/claim.hpp"
+#include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 
@@ -15,9 +16,8 @@ namespace ticopd {
 // whole, under a temporary name first, so a reader (or a crash) never sees half of one.
 class RunFolder {
  public:
-  // `more` are columns of metrics.csv behind the usual ones, as they stand in the header.
-  explicit RunFolder(std::filesystem::path path, std::string_view more = {})
-      : path_(std::move(path)), more_(more) {}
+  explicit RunFolder(std::filesystem::path path, MetricColumns columns = metric_columns())
+      : path_(std::move(path)), columns_(std::move(columns)) {}
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoint() const { return path_ / "checkpoint.safetensors"; }
@@ -36,7 +36,7 @@ class RunFolder {
   // Keeps what an earlier part of the run logged up to this round, and not what it logged after it,
   // whole or cut. FormatError unless all up to `last_logged` is there.
   void keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logged);
-  void add_metrics(std::string line);
+  void add_metrics(const Metrics& m);
   // Files are rewritten whole, so at most once a second unless `now`.
   void publish_metrics(bool now);
   // After a run that failed: what was logged is kept. If that is nothing, a folder that was made
@@ -47,7 +47,7 @@ class RunFolder {
 
  private:
   std::filesystem::path path_;
-  std::string more_;
+  MetricColumns columns_;  // of metrics.csv
   std::vector<std::string> lines_;
   std::optional<FolderClaim> claim_;
   double published_at_ = 0;

@@ -123,6 +123,24 @@ LogRounds log_rounds(const Config& config) {
   return log;
 }
 
+MetricLevel metric_level(const Config& config) {
+  return level_of(config.get<std::string>("log.level"));
+}
+
+MetricScope metric_scope(const Config& config, int agents) {
+  const auto measured = config.get<std::uint64_t>("log.agents");
+  if (measured > static_cast<std::uint64_t>(agents))
+    throw ConfigError(fmt::format("log.agents = {}: allowed is at most {}, the number of agents",
+                                  measured, agents));
+  return {.samples = config.get<std::uint64_t>("log.samples"), .agents = measured};
+}
+
+MetricColumns configured_columns(const Config& config) {
+  std::vector<std::string_view> requested;
+  if (config.get<bool>("log.lyapunov")) requested.push_back("lyapunov");
+  return metric_columns(metric_level(config), requested);
+}
+
 ChannelNoise channel_noise(const Config& config) {
   const std::string kind = config.get<std::string>("network.noise");
   const double scale = config.get<double>("network.noise_scale");

@@ -7,6 +7,7 @@
 #include "ticopd/network/channel_noise.hpp"
 #include "ticopd/objectives/registry.hpp"
 #include "ticopd/run/log_rounds.hpp"
+#include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 
@@ -17,5 +18,8 @@ GraphOptions graph_options(const Config& config);
 ObjectiveOptions objective_options(const Config& config);
 ChannelNoise channel_noise(const Config& config);
 LogRounds log_rounds(const Config& config);
+MetricLevel metric_level(const Config& config);
+MetricScope metric_scope(const Config& config, int agents);
+MetricColumns configured_columns(const Config& config);  // of metrics.csv
 
 }  // namespace ticopd

@@ -45,26 +45,28 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   const AlgorithmOptions chosen = algorithm_options(config);
   check_graph(chosen.name, algorithm_needs(chosen), s.graph, s.links);
   p.algorithm = configured_algorithm<T>(config, p.spectrum, warnings, device);
-  s.device = device;
-  s.cuda.tf32 = config.get<bool>("cuda.tf32");
+  s.execution.device = device;
+  s.execution.cuda.tf32 = config.get<bool>("cuda.tf32");
 
   s.seed = seed;
   s.iterations = config.get<std::uint32_t>("iterations");
-  s.log = log_rounds(config);
+  s.watch.rounds = log_rounds(config);
+  s.watch.level = metric_level(config);
+  s.watch.scope = metric_scope(config, s.graph.agents());
   if (config.tree()["problem"]["batch"] != "full")
     s.batch = config.get<std::uint64_t>("problem.batch");
   if (config.get<std::string>("network.transport") == "threads")
-    s.ranks = config.get<int>("network.ranks");
-  if (s.ranks > s.graph.agents())
+    s.execution.ranks = config.get<int>("network.ranks");
+  if (s.execution.ranks > s.graph.agents())
     throw ConfigError(fmt::format("network.ranks = {}: allowed is at most {}, the number of agents",
-                                  s.ranks, s.graph.agents()));
-  if (device == Device::cuda && s.ranks > 1)
+                                  s.execution.ranks, s.graph.agents()));
+  if (device == Device::cuda && s.execution.ranks > 1)
     throw ConfigError(
         "network.transport: with --device cuda allowed is \"none\": all agents live on one device");
-  s.threads = std::max(1, (threads > 0 ? threads : usable_cores()) / s.ranks);
-  s.deadline_s = config.get<double>("network.deadline_s");
-  s.checkpoint_every_s = config.get<double>("checkpoint.every_s");
-  s.checkpoint_every = config.get<std::uint32_t>("checkpoint.every");
+  s.execution.threads = std::max(1, (threads > 0 ? threads : usable_cores()) / s.execution.ranks);
+  s.execution.deadline_s = config.get<double>("network.deadline_s");
+  s.saving.every_s = config.get<double>("checkpoint.every_s");
+  s.saving.every = config.get<std::uint32_t>("checkpoint.every");
   return p;
 }
 
@@ -115,9 +117,9 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
     throw ConfigError("--device cuda: all agents live on one device; allowed is one process");
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);
-  p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data, p.setup.cuda);
+  p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data);
   if (config.get<bool>("log.lyapunov"))
-    p.setup.lyapunov = configured_lyapunov<T>(config, p, options.ranks);
+    p.setup.watch.lyapunov = configured_lyapunov<T>(config, p, options.ranks);
   give_memory_back();
   return p;
 }

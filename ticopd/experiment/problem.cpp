@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <type_traits>
-
 #include "ticopd/data/partition.hpp"
 #include "ticopd/data/source.hpp"
 #include "ticopd/error.hpp"
@@ -91,43 +89,15 @@ Shards<T> partitioned_shards(const Config& config, const DataOptions& options, i
   return {std::move(shards), static_cast<int>(mine.first), std::move(sizes)};
 }
 
-// What a device computes with, where it can: the samples once more, in the layouts of its kernels.
-std::shared_ptr<const cuda::Problem> device_problem(const ObjectiveOptions& objective,
-                                                    const Shards<float>& shards,
-                                                    const Dataset<float>& test, int classes) {
-  auto problem = std::make_shared<cuda::Problem>();
-  const std::size_t features = shards.hosted.front().features();
-  if (objective.objective == "mlp" || objective.objective == "softmax") {
-    problem->widths.push_back(features);
-    if (objective.objective == "mlp") {
-      problem->phi = activation_of(objective.activation);
-      for (const int width : objective.hidden)
-        problem->widths.push_back(static_cast<std::size_t>(width));
-    }
-    problem->widths.push_back(static_cast<std::size_t>(classes));
-  } else if (objective.objective == "logistic" || objective.objective == "least_squares") {
-    problem->loss = objective.objective == "logistic" ? cuda::Problem::Loss::logistic
-                                                      : cuda::Problem::Loss::least_squares;
-    problem->widths = {features, 1};
-  } else {
-    return nullptr;  // the CPU's
-  }
-  problem->shards = shards.hosted;
-  if (problem->loss != cuda::Problem::Loss::least_squares) problem->test = test;
-  problem->l2 = objective.l2;
-  problem->weight_by_sample = objective.weighting == "sample";
-  return problem;
-}
-
 }  // namespace
 
 template <class T>
 std::shared_ptr<const Objective<T>> load_objective(const Config& config,
                                                    const PrepareOptions& options,
-                                                   const Graph& graph, std::string& name,
-                                                   cuda::Options& device) {
+                                                   const Graph& graph, std::string& name) {
   const DataOptions data = data_options(config, options);
-  const ObjectiveOptions objective = objective_options(config);
+  ObjectiveOptions objective = objective_options(config);
+  objective.for_device = options.device == Device::cuda;
   const Hosted hosted = [&](std::span<const std::size_t> sizes) -> AgentRange {
     const Placement dealt(graph, options.ranks, options.rank, sizes);
     return {static_cast<std::size_t>(dealt.first()), dealt.rows()};
@@ -136,32 +106,20 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
   if (objective.objective == "least_squares" && data.data.starts_with("npy:")) {
     const std::filesystem::path folder = config.folder() / data.data.substr(4);
     if (std::filesystem::exists(folder / "A.npy")) {
-      Shards<T> shards = stacked_shards<T>(folder, graph.agents(), hosted);
-      if constexpr (std::is_same_v<T, float>)
-        if (options.device == Device::cuda)
-          device.problem = device_problem(objective, shards, {}, 0);
-      return make_objective<T>(objective, std::move(shards), {}, 0);
+      return make_objective<T>(objective, stacked_shards<T>(folder, graph.agents(), hosted), {}, 0);
     }
   }
   TrainTest<T> samples;
   Shards<T> shards =
       partitioned_shards<T>(config, data, graph.agents(), hosted, options.ranks > 1, samples);
-  std::shared_ptr<const cuda::Problem> problem;
-  if constexpr (std::is_same_v<T, float>)
-    if (options.device == Device::cuda)
-      problem = device_problem(objective, shards, samples.test, samples.classes);
-  auto made =
-      make_objective<T>(objective, std::move(shards), std::move(samples.test), samples.classes);
-  device.problem = problem;  // checked by now
-  return made;
+  return make_objective<T>(objective, std::move(shards), std::move(samples.test), samples.classes);
 }
 
 template std::shared_ptr<const Objective<float>> load_objective(const Config&,
                                                                 const PrepareOptions&, const Graph&,
-                                                                std::string&, cuda::Options&);
+                                                                std::string&);
 template std::shared_ptr<const Objective<double>> load_objective(const Config&,
                                                                  const PrepareOptions&,
-                                                                 const Graph&, std::string&,
-                                                                 cuda::Options&);
+                                                                 const Graph&, std::string&);
 
 }  // namespace ticopd

@@ -1,5 +1,7 @@
 #include "ticopd/experiment/run_json.hpp"
 
+#include <fmt/format.h>
+
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -39,7 +41,9 @@ json edges_json(const Graph& graph) {
 json last_json(const Metrics& last) {
   json agents = json::array();
   for (const AgentMetrics& a : last.agents) {
-    agents.push_back({{"loss", a.loss}, {"grad_norm2", a.grad_norm2}, {"distance2", a.distance2}});
+    agents.push_back({{"distance2", a.distance2}});
+    if (a.loss) agents.back()["loss"] = *a.loss;
+    if (a.grad_norm2) agents.back()["grad_norm2"] = *a.grad_norm2;
     if (a.accuracy) agents.back()["accuracy"] = *a.accuracy;
   }
   return {{"iteration", last.iteration}, {"agents", std::move(agents)}};
@@ -51,14 +55,28 @@ json segments_json(const std::vector<Segment>& segments) {
   return all;
 }
 
-json shares_json(const Phases& phases, double spent) {
+namespace {
+
+std::string metrics_note(double share, MetricLevel level) {
+  const char* keys = level == MetricLevel::full    ? "log.level = \"local\" or log.samples"
+                     : level == MetricLevel::local ? "log.level = \"rows\" or log.samples"
+                                                   : "log.points or log.every";
+  return fmt::format("metrics took {:.0f} % of the time: {} would lower it", 100 * share, keys);
+}
+
+}  // namespace
+
+json shares_json(const Phases& phases, double spent, MetricLevel level) {
   const double known = phases.gradient + phases.exchange + phases.update + phases.metrics;
   const auto share = [spent](double seconds) { return spent > 0 ? seconds / spent : 0.0; };
-  return {{"gradient", share(phases.gradient)},
-          {"exchange", share(phases.exchange)},
-          {"update", share(phases.update)},
-          {"metrics", share(phases.metrics)},
-          {"other", share(spent - known)}};
+  json all = {{"gradient", share(phases.gradient)},
+              {"exchange", share(phases.exchange)},
+              {"update", share(phases.update)},
+              {"metrics", share(phases.metrics)},
+              {"other", share(spent - known)}};
+  constexpr double much = 0.2;
+  if (all["metrics"] > much) all["note"] = metrics_note(all["metrics"], level);
+  return all;
 }
 
 json memory_json(std::size_t state, std::size_t resident, const std::vector<LayoutBytes>& held) {

@@ -22,8 +22,9 @@ nlohmann::json last_json(const Metrics& last);
 
 nlohmann::json segments_json(const std::vector<Segment>& segments);
 
-// Where the time of this process went, as parts of one.
-nlohmann::json shares_json(const Phases& phases, double spent);
+// Where the time of this process went, as parts of one. With a note if metrics took more than a
+// fifth: it names the keys that would lower it.
+nlohmann::json shares_json(const Phases& phases, double spent, MetricLevel level);
 
 // What a run must hold, and what the process really has: bytes.
 nlohmann::json memory_json(std::size_t state, std::size_t resident,

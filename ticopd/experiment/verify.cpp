@@ -90,19 +90,19 @@ std::string digest_again(const Config& config, RunOptions options,
     Prepared<T> p = prepare<T>(config, options.prepare);
     const bool last = i + 1 == stretches.size();
     std::atomic<bool> stop{false};
-    p.setup.stop = &stop;
-    p.setup.on_log = options.on_log;
-    p.setup.on_round = [&](std::uint32_t round) {
+    p.setup.watch.stop = &stop;
+    p.setup.watch.on_log = options.on_log;
+    p.setup.watch.on_round = [&](std::uint32_t round) {
       if (options.on_round) options.on_round(round);
       stop =
           (options.stop && options.stop->load()) || (!last && round == stretches[i + 1].from_round);
     };
     if (handover) {
-      p.setup.checkpoint = handover->path() / "state.safetensors";
-      p.setup.checkpoint_every = 0;
-      p.setup.checkpoint_every_s = 0;
+      p.setup.saving.file = handover->path() / "state.safetensors";
+      p.setup.saving.every = 0;
+      p.setup.saving.every_s = 0;
     }
-    p.setup.resume = i > 0;
+    p.setup.saving.resume = i > 0;
     const Solution<T> solution = solve(p.algorithm, p.setup);
     if (options.stop && options.stop->load() && !solution.finished)
       throw Interrupted("stopped before the digest was complete");

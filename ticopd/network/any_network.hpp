@@ -13,6 +13,7 @@
 #include "ticopd/network/channel_noise.hpp"
 #include "ticopd/network/field.hpp"
 #include "ticopd/network/ledger.hpp"
+#include "ticopd/network/metric_scope.hpp"
 #include "ticopd/network/placement.hpp"
 #include "ticopd/network/routes.hpp"
 #include "ticopd/objectives/objective.hpp"
@@ -58,6 +59,7 @@ struct Surroundings {
   std::size_t batch = 0;  // samples per gradient; 0: all
   LinkSchedule links = {};
   ChannelNoise channel_noise = {};
+  MetricScope metric_scope = {};
 };
 
 // A mirror's channel, its own for as long as it lives: two mirrors on one would share their noise,
@@ -91,8 +93,11 @@ class AnyNetwork {
 
   // f_j(x) and its gradient for every hosted agent j, over all samples, at one common x.
   virtual void evaluate_at(std::span<const T> x, std::span<double> values, Field<T>& g) = 0;
-  // f and ||grad f||^2 at a model that all ranks know, over all agents of all ranks.
+  // f and ||grad f||^2 at a model that all ranks know, over all agents of all ranks and the samples
+  // of the metric scope.
   virtual Global global_at(std::span<const T> x) = 0;
+  // f_i(x_i) for every hosted agent i, over the samples of the metric scope.
+  virtual std::vector<double> local_values(const Field<T>& x) = 0;
   // The share of the test samples that x classifies rightly.
   virtual double accuracy(std::span<const T> x) = 0;
   virtual void measured() {}  // no more of these for a while

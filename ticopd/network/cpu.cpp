@@ -72,11 +72,32 @@ template <class T>
 Global CpuNetwork<T>::global_at(std::span<const T> x) {
   std::vector<double> values(placement_.rows());
   if (point_gradients_.size() == 0) point_gradients_ = Field(placement_.rows(), x.size());
-  evaluate_at(x, values, point_gradients_);
+  std::vector<Request> requests;
+  for (std::size_t row = 0; row < placement_.rows(); ++row)
+    requests.push_back({x, point_gradients_.row(row), metric_batches()[row]});
+  evaluate(requests, values);
   const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, values);
   const double n = static_cast<double>(placement_.agents());
   return {std::accumulate(all.begin(), all.end(), 0.0) / n,
           squared_norm_of_mean(s_.transport, point_gradients_, n)};
+}
+
+template <class T>
+std::vector<double> CpuNetwork<T>::local_values(const Field& x) {
+  std::vector<Request> requests;
+  for (std::size_t row = 0; row < placement_.rows(); ++row)
+    requests.push_back({x.row(row), {}, metric_batches()[row]});
+  std::vector<double> values(placement_.rows());
+  evaluate(requests, values);
+  return values;
+}
+
+template <class T>
+const std::vector<Batch>& CpuNetwork<T>::metric_batches() {
+  for (std::size_t row = metric_batches_.size(); row < placement_.rows(); ++row)
+    metric_batches_.push_back(
+        measured_samples(s_.metric_scope, s_.objective, placement_.agent(row), s_.seed));
+  return metric_batches_;
 }
 
 template <class T>
@@ -93,7 +114,8 @@ double CpuNetwork<T>::accuracy(std::span<const T> x) {
 // their blocks need memory of their own.
 template <class T>
 void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> values) {
-  const std::size_t d = s_.objective.dimension(), rows = requests.size();
+  const std::size_t rows = requests.size();
+  const std::size_t d = rows > 0 ? requests.front().g.size() : 0;  // 0: only values are wanted
   const std::size_t threads = static_cast<std::size_t>(s_.pool.threads());
   const std::size_t whole = rows >= threads ? rows - (threads - 1) : 0;
 

@@ -45,6 +45,7 @@ class CpuNetwork final : public AnyNetwork<T> {
 
   void evaluate_at(std::span<const T> x, std::span<double> values, Field& g) override;
   Global global_at(std::span<const T> x) override;
+  std::vector<double> local_values(const Field& x) override;
   double accuracy(std::span<const T> x) override;
   void measured() override { point_gradients_ = {}; }  // as large as any state of a run
 
@@ -61,9 +62,11 @@ class CpuNetwork final : public AnyNetwork<T> {
   void evaluate(std::vector<Request>& requests, std::span<double> values);
   double evaluate_agent(std::size_t row, const Request& request) const;
   Batch batch_of(int agent) const;
+  const std::vector<Batch>& metric_batches();  // one for each hosted agent, the same in each round
   void gradient(const Field& x, Field& g, bool full);
 
   Field point_gradients_;   // of global_at
+  std::vector<Batch> metric_batches_;
   std::vector<T> partial_;  // gradients of blocks beyond an agent's first, of the last agents
 };
 

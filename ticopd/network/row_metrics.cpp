@@ -14,7 +14,7 @@ class Measuring {
  public:
   Measuring(AnyNetwork<T>& net, const Field<T>& x) : net_(net), s_(net.surroundings()), x_(x) {}
 
-  RowMetrics operator()(const Field<T>* dual, const AnyMirror<T>* mirror) {
+  RowMetrics operator()(MetricLevel level, const Field<T>* dual, const AnyMirror<T>* mirror) {
     RowMetrics m;
     std::vector<double> mean = sum_over_agents(s_.transport, x_);
     for (double& v : mean) v /= static_cast<double>(s_.graph.agents());
@@ -22,8 +22,13 @@ class Measuring {
     const std::vector<double> distances =
         of_agents([&](std::size_t i) { return squared_distance(x_.row(i), mean); });
     for (std::size_t i = 0; i < distances.size(); ++i) m.agents[i].distance2 = distances[i];
-    local_models(m);
-    model_at_mean(m, mean);
+    if (level == MetricLevel::local)
+      m.local_losses =
+          all_gather_values<double>(s_.transport, channel_metrics_scalars, net_.local_values(x_));
+    if (level == MetricLevel::full) {
+      local_models(m);
+      model_at_mean(m, mean);
+    }
     if (mirror)
       m.surrogate_errors = of_agents([&](std::size_t i) {
         return sum_of_squared_differences<T>(x_.row(i), mirror->own().row(i));
@@ -49,7 +54,8 @@ class Measuring {
 
   // Models travel one row at a time: no rank ever holds them all.
   void local_models(RowMetrics& m) {
-    for (int i = 0; i < s_.graph.agents(); ++i) {
+    const std::vector<int> chosen = measured_agents(s_.metric_scope, s_.graph.agents(), s_.seed);
+    for (const int i : chosen) {
       const int owner = net_.placement().owner(i);
       std::vector<T> row;
       if (owner == s_.transport.rank()) {
@@ -63,10 +69,12 @@ class Measuring {
     }
     if (s_.objective.test_samples() == 0) return;
     std::vector<double> mine;
-    for (std::size_t i = 0; i < net_.placement().rows(); ++i)
-      mine.push_back(net_.accuracy(x_.row(i)));
+    for (const int i : chosen)
+      if (net_.placement().owner(i) == s_.transport.rank())
+        mine.push_back(net_.accuracy(x_.row(net_.placement().row(i))));
     const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
-    for (std::size_t i = 0; i < all.size(); ++i) m.agents[i].accuracy = all[i];
+    for (std::size_t c = 0; c < all.size(); ++c)
+      m.agents[static_cast<std::size_t>(chosen[c])].accuracy = all[c];
   }
 
   void model_at_mean(RowMetrics& m, std::span<const double> mean) {
@@ -89,14 +97,14 @@ class Measuring {
 }  // namespace
 
 template <class T>
-RowMetrics measure_rows(AnyNetwork<T>& net, const Field<T>& x, const Field<T>* dual,
-                        const AnyMirror<T>* mirror) {
-  return Measuring<T>(net, x)(dual, mirror);
+RowMetrics measure_rows(AnyNetwork<T>& net, MetricLevel level, const Field<T>& x,
+                        const Field<T>* dual, const AnyMirror<T>* mirror) {
+  return Measuring<T>(net, x)(level, dual, mirror);
 }
 
-template RowMetrics measure_rows<float>(AnyNetwork<float>&, const Field<float>&,
+template RowMetrics measure_rows<float>(AnyNetwork<float>&, MetricLevel, const Field<float>&,
                                         const Field<float>*, const AnyMirror<float>*);
-template RowMetrics measure_rows<double>(AnyNetwork<double>&, const Field<double>&,
+template RowMetrics measure_rows<double>(AnyNetwork<double>&, MetricLevel, const Field<double>&,
                                          const Field<double>*, const AnyMirror<double>*);
 
 }  // namespace ticopd

@@ -19,6 +19,8 @@ enum Stream : std::uint32_t {
   stream_partition,
   stream_synthetic,
   stream_links,                  // which edges are active
+  stream_metric_samples,         // which samples metrics look at,
+  stream_metric_agents,          // and which agents' models
   stream_subset = 0x80000000u,   // or-ed with the channel: the subset of rand_k
   stream_coin = 0x40000000u,     // or-ed with the channel: whether random_gossip sends
   stream_channel = 0x20000000u,  // or-ed with the channel: what a noisy channel adds

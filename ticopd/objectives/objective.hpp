@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct Segment {
   std::string name;
   std::vector<std::size_t> shape;
 };
+
+struct SampleProblem;  // sample_problem.hpp
 
 // The samples one gradient is taken over: all of them, or a list drawn for (seed, agent, round).
 struct Batch {
@@ -76,6 +79,10 @@ class Objective {
 
   // The memory that holds the samples, by the name of the layout.
   virtual std::vector<LayoutBytes> layouts() const { return {}; }
+
+  // The objective as data, for a GPU that computes values and gradients itself. Null: the host
+  // does.
+  virtual std::shared_ptr<const SampleProblem> sample_problem() const { return nullptr; }
 };
 
 }  // namespace ticopd

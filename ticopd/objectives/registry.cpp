@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "ticopd/error.hpp"
@@ -10,6 +11,7 @@
 #include "ticopd/objectives/logistic.hpp"
 #include "ticopd/objectives/mlp.hpp"
 #include "ticopd/objectives/nonconvex_logistic.hpp"
+#include "ticopd/objectives/sample_problem.hpp"
 #include "ticopd/objectives/samples.hpp"
 #include "ticopd/objectives/softmax.hpp"
 
@@ -152,6 +154,34 @@ void check_labels(const Dataset<T>& data, const std::string& what, Width expecte
   }
 }
 
+// The objective as data, if devices have kernels for it; null: they have none.
+std::shared_ptr<const SampleProblem> sample_problem(const ObjectiveOptions& objective,
+                                                    const Shards<float>& shards,
+                                                    const Dataset<float>& test, int classes) {
+  auto problem = std::make_shared<SampleProblem>();
+  const std::size_t features = shards.hosted.front().features();
+  if (objective.objective == "mlp" || objective.objective == "softmax") {
+    problem->widths.push_back(features);
+    if (objective.objective == "mlp") {
+      problem->phi = activation_of(objective.activation);
+      for (const int width : objective.hidden)
+        problem->widths.push_back(static_cast<std::size_t>(width));
+    }
+    problem->widths.push_back(static_cast<std::size_t>(classes));
+  } else if (objective.objective == "logistic" || objective.objective == "least_squares") {
+    problem->loss = objective.objective == "logistic" ? SampleProblem::Loss::logistic
+                                                      : SampleProblem::Loss::least_squares;
+    problem->widths = {features, 1};
+  } else {
+    return nullptr;
+  }
+  problem->shards = shards.hosted;
+  if (problem->loss != SampleProblem::Loss::least_squares) problem->test = test;
+  problem->l2 = objective.l2;
+  problem->weight_by_sample = objective.weighting == "sample";
+  return problem;
+}
+
 }  // namespace
 
 std::span<const ObjectiveInfo> objective_table() {
@@ -189,8 +219,13 @@ std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Sh
   if (model->dimension() > most_parameters)
     throw ConfigError("problem.hidden makes " + std::to_string(model->dimension()) +
                       " parameters: at most " + std::to_string(most_parameters) + " are allowed");
-  return std::make_unique<SampleObjective<T>>(std::move(model), std::move(shards), std::move(test),
-                                              sample_options);
+  std::shared_ptr<const SampleProblem> problem;
+  if constexpr (std::is_same_v<T, float>)
+    if (options.for_device) problem = sample_problem(options, shards, test, classes);
+  auto made = std::make_unique<SampleObjective<T>>(std::move(model), std::move(shards),
+                                                   std::move(test), sample_options);
+  made->set_sample_problem(std::move(problem));
+  return made;
 }
 
 template std::unique_ptr<Objective<float>> make_objective(const ObjectiveOptions&, Shards<float>,

@@ -47,6 +47,8 @@ class SampleObjective : public Objective<T> {
   std::size_t correct(std::size_t block, std::span<const T> x) const override;
   std::vector<Segment> segments() const override { return model_->segments(); }
   std::vector<LayoutBytes> layouts() const override;
+  std::shared_ptr<const SampleProblem> sample_problem() const override { return problem_; }
+  void set_sample_problem(std::shared_ptr<const SampleProblem> p) { problem_ = std::move(p); }
 
  private:
   // Samples as the kernel keeps them, their labels in its order.
@@ -72,6 +74,7 @@ class SampleObjective : public Objective<T> {
   std::size_t dimension_;
   std::size_t weights_;  // of the first product; the other parameters follow
   std::size_t all_samples_ = 0;
+  std::shared_ptr<const SampleProblem> problem_;  // the samples once more, if a device wants them
 };
 
 extern template class SampleObjective<float>;

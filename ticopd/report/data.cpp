@@ -27,11 +27,11 @@ json style_json(const Style& s) {
   return {{"color", s.color}, {"dash", s.dash}, {"marker", s.marker}};
 }
 
-json metrics_json(const Series& run) {
+json metrics_json(const Series& run, std::span<const std::size_t> columns) {
   json all = json::array();
-  for (const Series::Column& column : run.columns) {
+  for (const std::size_t c : columns) {
     json values = json::array();
-    for (const auto& v : column) values.push_back(number(v));
+    for (const auto& v : run.columns[c]) values.push_back(number(v));
     all.push_back(std::move(values));
   }
   return all;
@@ -87,7 +87,8 @@ json machine_json(const Series& run) {
   return machine;
 }
 
-json run_json(const Series& run, const Style& style, const ReportOptions& options) {
+json run_json(const Series& run, const Style& style, std::span<const std::size_t> columns,
+              const ReportOptions& options) {
   // The summary of a run that diverged counts no rounds in older folders; its metrics do.
   const json& rounds = run.field("/iterations");
   const std::uint32_t iterations =
@@ -107,7 +108,7 @@ json run_json(const Series& run, const Style& style, const ReportOptions& option
           {"data", run.word("/data")},
           {"dimension", run.dimension()},
           {"style", style_json(style)},
-          {"metrics", metrics_json(run)},
+          {"metrics", metrics_json(run, columns)},
           {"reached", reached_json(run, options.targets)},
           {"graph", run.word("/config/graph/kind")},
           {"agents", run.field("/agents")},
@@ -124,14 +125,18 @@ json report_json(std::span<const Series> runs, const ReportOptions& options) {
   for (const Target& t : options.targets)
     targets.push_back({{"metric", t.metric}, {"value", t.value}});
   const std::vector<Style> style = styles(runs);
-  for (std::size_t r = 0; r < runs.size(); ++r) all.push_back(run_json(runs[r], style[r], options));
+  const std::vector<std::size_t> columns = shown_columns(runs);
+  json names = json::array();
+  for (const std::size_t c : columns) names.push_back(column_names()[c]);
+  for (std::size_t r = 0; r < runs.size(); ++r)
+    all.push_back(run_json(runs[r], style[r], columns, options));
   return {{"format", 1},
           {"title", options.title},
           {"version", version},
           {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
           {"command", options.command},
           {"targets", std::move(targets)},
-          {"columns", column_names()},
+          {"columns", std::move(names)},
           {"runs", std::move(all)}};
 }
 

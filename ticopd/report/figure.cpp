@@ -32,6 +32,7 @@ struct Panel {
   const char* title;
 };
 constexpr Panel all_panels[] = {{"loss_max", "training loss"},
+                                {"loss_local", "training loss, own samples"},
                                 {"grad_norm2_max", "squared gradient norm"},
                                 {"consensus", "consensus error"},
                                 {"accuracy_min", "worst test accuracy"}};

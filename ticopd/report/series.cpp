@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
@@ -36,10 +35,7 @@ class MetricsReader {
 
   std::vector<Series::Column> operator()() {
     std::string_view text = bytes_;
-    std::string_view header = take_line(text);
-    extra_ = header.ends_with(lyapunov_column);  // of no figure or table
-    if (extra_) header.remove_suffix(lyapunov_column.size());
-    if (header != metrics_header) refuse(fmt::format("expected the header {}", metrics_header));
+    read_header(take_line(text));
     while (!text.empty()) {
       ++line_;
       const bool whole = text.find('\n') != std::string_view::npos;
@@ -51,16 +47,31 @@ class MetricsReader {
   }
 
  private:
+  // The columns that every file has come first; others may follow, in any number.
+  void read_header(std::string_view header) {
+    const std::string usual = csv_header();
+    const bool begins =
+        header.starts_with(usual) && (header.size() == usual.size() || header[usual.size()] == ',');
+    names_ = split(header);
+    const auto known = [](std::string_view name) { return find_metric(name) != nullptr; };
+    if (!begins || !std::ranges::all_of(names_, known))
+      refuse(fmt::format("expected the header {}", usual));
+    const std::vector<std::string_view> reported = column_names();
+    for (const std::string_view name : reported)
+      cell_of_.push_back(
+          static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin()));
+  }
+
   void row(std::string_view line) {
     const std::vector<std::string_view> cells = split(line);
-    const std::size_t expected = columns_.size() + (extra_ ? 1 : 0);
-    if (cells.size() != expected)
+    if (cells.size() != names_.size())
       refuse(fmt::format("{} cells, expected {}: the line is cut off or not ours", cells.size(),
-                         expected));
+                         names_.size()));
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::optional<double> value = parse_number<double>(cells[c]);
-      if (!value && !cells[c].empty())
-        refuse(fmt::format("{} = \"{}\" is no number", column_names()[c], cells[c]));
+      const std::string_view cell = cell_of_[c] < cells.size() ? cells[cell_of_[c]] : "";
+      const std::optional<double> value = parse_number<double>(cell);
+      if (!value && !cell.empty())
+        refuse(fmt::format("{} = \"{}\" is no number", names_[cell_of_[c]], cell));
       columns_[c].push_back(value);
     }
     const Series::Column& rounds = columns_.front();
@@ -79,7 +90,8 @@ class MetricsReader {
   fs::path file_;
   std::string bytes_;
   std::vector<Series::Column> columns_;
-  bool extra_ = false;  // a column that log.lyapunov added
+  std::vector<std::string_view> names_;  // in the header
+  std::vector<std::size_t> cell_of_;     // each of column_names(); the number of cells: none
   int line_ = 1;
 };
 
@@ -154,8 +166,12 @@ std::string Series::status() const {
   return word("/status");
 }
 
+bool Series::has(std::string_view name) const {
+  return column(name).back().has_value();
+}
+
 bool Series::blew_up() const {
-  const Column& loss = column("loss_max");
+  const Column& loss = column(has("loss_local") ? "loss_local" : "loss_max");
   return status() == "diverged" || std::ranges::any_of(loss, [&](const std::optional<double>& v) {
            return v && loss.front() && *v > 100 * *loss.front();
          });
@@ -204,49 +220,44 @@ Series read_series(const fs::path& folder) {
   return series;
 }
 
-std::span<const std::string_view> column_names() {
-  static const std::vector<std::string_view> names = split(metrics_header);
+std::vector<std::string_view> column_names() {
+  std::vector<std::string_view> names;
+  for (const MetricInfo& metric : metric_table())
+    if (metric.presence != ColumnPresence::on_request) names.push_back(metric.column);
   return names;
 }
 
-std::span<const std::string_view> metric_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all;
-    for (const std::string_view name : column_names())
-      if (name != "iteration" && name != "seconds" && !name.starts_with("bits_"))
-        all.push_back(name);
-    return all;
-  }();
+std::vector<std::string_view> metric_names() {
+  std::vector<std::string_view> names;
+  for (const MetricInfo& metric : metric_table())
+    if (metric.better != Better::neither) names.push_back(metric.column);
   return names;
+}
+
+std::vector<std::size_t> shown_columns(std::span<const Series> runs) {
+  const std::vector<std::string_view> names = column_names();
+  std::vector<std::size_t> shown;
+  for (std::size_t c = 0; c < names.size(); ++c)
+    if (find_metric(names[c])->presence == ColumnPresence::always ||
+        std::ranges::any_of(runs, [&](const Series& run) { return run.has(names[c]); }))
+      shown.push_back(c);
+  return shown;
 }
 
 bool higher_is_better(std::string_view metric) {
-  return metric.starts_with("accuracy_");
+  const MetricInfo* info = find_metric(metric);
+  return info != nullptr && info->better == Better::higher;
 }
 
 std::string_view metric_title(std::string_view name) {
-  static const std::map<std::string_view, std::string_view> titles = {
-      {"iteration", "iterations"},
-      {"bits_paper", "bits sent per agent, the paper's count"},
-      {"bits_payload", "bits sent per agent, as encoded"},
-      {"bits_link", "bits sent per agent, over all links"},
-      {"loss_max", "training loss, worst agent"},
-      {"grad_norm2_max", "squared gradient norm, worst agent"},
-      {"consensus", "consensus error"},
-      {"accuracy_min", "test accuracy, worst agent"},
-      {"loss_mean", "training loss of the average model"},
-      {"grad_norm2_mean", "squared gradient norm of the average model"},
-      {"accuracy_mean", "test accuracy of the average model"},
-      {"surrogate_error", "surrogate error"},
-      {"dual_sum", "norm of the duals' sum"},
-  };
-  const auto found = titles.find(name);
-  return found == titles.end() ? name : found->second;
+  const MetricInfo* info = find_metric(name);
+  return info == nullptr ? name : info->title;
 }
 
 void require_metric(std::string_view key, std::string_view word) {
-  if (std::ranges::find(metric_names(), word) == metric_names().end())
-    throw ConfigError(not_allowed(key, word, metric_names()));
+  const std::vector<std::string_view> names = metric_names();
+  if (std::ranges::find(names, word) == names.end())
+    throw ConfigError(not_allowed(key, word, names));
 }
 
 }  // namespace ticopd

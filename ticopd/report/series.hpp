@@ -21,6 +21,7 @@ struct Series {
   std::vector<Column> columns;  // in the order of column_names(); all of the same length, >= 1
 
   const Column& column(std::string_view name) const;  // ConfigError for an unknown name
+  bool has(std::string_view name) const;              // the last row has a value in this column
   std::size_t rows() const { return columns.front().size(); }
   std::uint32_t last_iteration() const;
 
@@ -43,10 +44,14 @@ struct Series {
 // row.
 Series read_series(const std::filesystem::path& folder);
 
-// Every column of metrics.csv, and those of them that measure how well a run does.
-std::span<const std::string_view> column_names();
-std::span<const std::string_view> metric_names();
+// The columns of metrics.csv that reports know, and those of them that say how well a run does.
+std::vector<std::string_view> column_names();
+std::vector<std::string_view> metric_names();
 bool higher_is_better(std::string_view metric);
+
+// The numbers, among column_names(), of the columns that a report of these runs shows: those that
+// every metrics.csv has, and others if a run has them.
+std::vector<std::size_t> shown_columns(std::span<const Series> runs);
 
 // What people read on an axis: "training loss, worst agent".
 std::string_view metric_title(std::string_view name);

@@ -88,18 +88,33 @@ std::string amount(double v) {
   return v >= 99.95 ? fmt::format("{:.0f}", v) : fmt::format("{:.3g}", v);
 }
 
+// The figures at the end that at least one of the runs has.
+struct FinalFigure {
+  const char* head;
+  const char* column;
+  const char* format;
+};
+std::vector<FinalFigure> final_figures(std::span<const Series> runs) {
+  std::vector<FinalFigure> all = {{"loss", "loss_max", "{:.4g}"},
+                                  {"local loss", "loss_local", "{:.4g}"},
+                                  {"gradient²", "grad_norm2_max", "{:.3g}"},
+                                  {"consensus", "consensus", "{:.3g}"},
+                                  {"accuracy", "accuracy_min", "{:.4f}"}};
+  std::erase_if(all, [&](const FinalFigure& f) {
+    return std::ranges::none_of(runs, [&](const Series& run) { return run.has(f.column); });
+  });
+  return all;
+}
+
 Block final_block(std::span<const Series> runs) {
-  const bool accuracy = std::ranges::any_of(
-      runs, [](const Series& r) { return r.column("accuracy_min").back().has_value(); });
+  const std::vector<FinalFigure> figures = final_figures(runs);
   Block block;
-  block.heads = {"loss", "gradient²", "consensus"};
-  if (accuracy) block.heads.push_back("accuracy");
+  for (const FinalFigure& f : figures) block.heads.emplace_back(f.head);
   block.heads.insert(block.heads.end(), {"Mbit", "seconds"});
   for (const Series& run : runs) {
-    Cells cells = {figure(run.column("loss_max").back(), "{:.4g}"),
-                   figure(run.column("grad_norm2_max").back(), "{:.3g}"),
-                   figure(run.column("consensus").back(), "{:.3g}")};
-    if (accuracy) cells.push_back(figure(run.column("accuracy_min").back(), "{:.4f}"));
+    Cells cells;
+    for (const FinalFigure& f : figures)
+      cells.push_back(figure(run.column(f.column).back(), f.format));
     cells.push_back(amount(run.column("bits_payload").back().value_or(0) / 1e6));
     cells.push_back(amount(run.column("seconds").back().value_or(0)));
     block.labels.push_back(plain(run.label));
@@ -145,7 +160,8 @@ Block target_block(std::span<const Series> runs, std::span<const Target> targets
 
 std::string summary_csv(std::span<const Series> runs, const ReportOptions& options) {
   Cells head = {"label", "folder", "status", "algorithm", "codec", "rate"};
-  for (const std::string_view name : column_names()) head.emplace_back(name);
+  const std::vector<std::size_t> shown = shown_columns(runs);
+  for (const std::size_t c : shown) head.emplace_back(column_names()[c]);
   head.emplace_back("digest");
   for (const Target& t : options.targets)
     for (const char* unit : {"iteration", "megabits", "seconds"})
@@ -154,7 +170,7 @@ std::string summary_csv(std::span<const Series> runs, const ReportOptions& optio
   for (const Series& run : runs) {
     Cells cells = {run.label,   folder_name(run, options), run.status(), run.algorithm(),
                    run.codec(), shortest(run.rate())};
-    for (const Series::Column& column : run.columns) cells.push_back(shortest(column.back()));
+    for (const std::size_t c : shown) cells.push_back(shortest(run.columns[c].back()));
     cells.push_back(run.word("/digest"));
     for (const Target& t : options.targets) {
       const auto r = reached(run, t);

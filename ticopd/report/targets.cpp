@@ -59,7 +59,7 @@ Target parse_target(const std::string& text) {
 
 std::vector<Target> default_targets(std::span<const Series> runs) {
   std::vector<Target> targets;
-  for (const char* metric : {"loss_max", "accuracy_min"}) {
+  for (const char* metric : {"loss_max", "loss_local", "accuracy_min"}) {
     const bool higher = higher_is_better(metric);
     std::vector<double> values;
     bool everywhere = !runs.empty();

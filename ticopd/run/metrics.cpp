@@ -3,107 +3,124 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numeric>
 
-#include "ticopd/transport/collective.hpp"
+#include "ticopd/error.hpp"
 
 namespace ticopd {
-
-const std::string_view metrics_header =
-    "iteration,bits_paper,bits_payload,bits_link,loss_max,grad_norm2_max,consensus,accuracy_min,"
-    "loss_mean,grad_norm2_mean,accuracy_mean,surrogate_error,dual_sum,seconds";
-const std::string_view lyapunov_column = ",lyapunov";
-
-std::string to_csv(const Metrics& m) {
-  const auto number = [](double v) {
-    return std::isnan(v) ? std::string("nan") : fmt::format("{}", v);
-  };
-  const auto cell = [&](const std::optional<double>& v) { return v ? number(*v) : std::string(); };
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f}", m.iteration,
-                     number(m.bits_paper), number(m.bits_payload), number(m.bits_link),
-                     number(m.loss_max), number(m.grad_norm2_max), number(m.consensus),
-                     cell(m.accuracy_min), number(m.loss_mean), number(m.grad_norm2_mean),
-                     cell(m.accuracy_mean), cell(m.surrogate_error), cell(m.dual_sum), m.seconds) +
-         (m.lyapunov ? "," + number(*m.lyapunov) : std::string());
-}
-
-std::optional<double> value_of(const Metrics& m, std::string_view column) {
-  const std::pair<std::string_view, std::optional<double>> columns[] = {
-      {"iteration", m.iteration},         {"bits_paper", m.bits_paper},
-      {"bits_payload", m.bits_payload},   {"bits_link", m.bits_link},
-      {"loss_max", m.loss_max},           {"grad_norm2_max", m.grad_norm2_max},
-      {"consensus", m.consensus},         {"accuracy_min", m.accuracy_min},
-      {"loss_mean", m.loss_mean},         {"grad_norm2_mean", m.grad_norm2_mean},
-      {"accuracy_mean", m.accuracy_mean}, {"surrogate_error", m.surrogate_error},
-      {"dual_sum", m.dual_sum},           {"seconds", m.seconds},
-      {"lyapunov", m.lyapunov},
-  };
-  for (const auto& [name, value] : columns)
-    if (name == column) return value;
-  return std::nullopt;
-}
-
 namespace {
 
-double larger(double a, double b) {
-  return std::isnan(a) || a > b ? a : b;
-}  // NaN wins
-
-template <class T>
-void take_bits(AnyNetwork<T>& net, Metrics& m) {
-  std::vector<double> mine;
-  for (const Ledger::Agent& a : net.ledger().agents) {
-    std::uint64_t links = 0;
-    for (const std::uint64_t link : a.link_bytes) links += link;
-    mine.insert(mine.end(), {a.paper_bits, 8.0 * static_cast<double>(a.payload_bytes),
-                             8.0 * static_cast<double>(links)});
-  }
-  const auto all =
-      all_gather_values<double>(net.surroundings().transport, channel_metrics_scalars, mine);
-  for (std::size_t i = 0; i < all.size(); i += 3) {
-    m.bits_paper += all[i];
-    m.bits_payload += all[i + 1];
-    m.bits_link += all[i + 2];
-  }
-  for (double* total : {&m.bits_paper, &m.bits_payload, &m.bits_link})
-    *total /= static_cast<double>(net.placement().agents());
+template <auto member>
+std::optional<double> take(const Metrics& m) {
+  return m.*member;
 }
 
-void take_rows(RowMetrics rows, Metrics& m) {
-  m.loss_max = rows.agents[0].loss;
-  m.grad_norm2_max = rows.agents[0].grad_norm2;
-  for (const AgentMetrics& a : rows.agents) {
-    m.loss_max = larger(a.loss, m.loss_max);
-    m.grad_norm2_max = larger(a.grad_norm2, m.grad_norm2_max);
-    m.consensus += a.distance2;
-    if (a.accuracy) m.accuracy_min = std::min(m.accuracy_min.value_or(1.0), *a.accuracy);
-  }
-  m.loss_mean = rows.mean.loss;
-  m.grad_norm2_mean = rows.mean.grad_norm2;
-  m.accuracy_mean = rows.mean.accuracy;
-  if (!rows.surrogate_errors.empty())
-    m.surrogate_error =
-        std::accumulate(rows.surrogate_errors.begin(), rows.surrogate_errors.end(), 0.0);
-  if (rows.dual_sum2) m.dual_sum = std::sqrt(*rows.dual_sum2);
-  m.agents = std::move(rows.agents);
+std::vector<MetricInfo>& table() {
+  using enum Better;
+  using enum ColumnPresence;
+  using M = Metrics;
+  constexpr auto rows = MetricLevel::rows, local = MetricLevel::local, full = MetricLevel::full;
+  static std::vector<MetricInfo> all = {
+      {"iteration", "iterations", "", rows, neither, always, take<&M::iteration>},
+      {"bits_paper", "bits sent per agent, the paper's count", "bit", rows, neither, always,
+       take<&M::bits_paper>},
+      {"bits_payload", "bits sent per agent, as encoded", "bit", rows, neither, always,
+       take<&M::bits_payload>},
+      {"bits_link", "bits sent per agent, over all links", "bit", rows, neither, always,
+       take<&M::bits_link>},
+      {"loss_max", "training loss, worst agent", "", full, lower, always, take<&M::loss_max>},
+      {"grad_norm2_max", "squared gradient norm, worst agent", "", full, lower, always,
+       take<&M::grad_norm2_max>},
+      {"consensus", "consensus error", "", rows, lower, always, take<&M::consensus>},
+      {"accuracy_min", "test accuracy, worst agent", "", full, higher, always,
+       take<&M::accuracy_min>},
+      {"loss_mean", "training loss of the average model", "", full, lower, always,
+       take<&M::loss_mean>},
+      {"grad_norm2_mean", "squared gradient norm of the average model", "", full, lower, always,
+       take<&M::grad_norm2_mean>},
+      {"accuracy_mean", "test accuracy of the average model", "", full, higher, always,
+       take<&M::accuracy_mean>},
+      {"surrogate_error", "surrogate error", "", rows, lower, always, take<&M::surrogate_error>},
+      {"dual_sum", "norm of the duals' sum", "", rows, lower, always, take<&M::dual_sum>},
+      {"seconds", "seconds", "s", rows, neither, always, take<&M::seconds>, 3},
+      {"loss_local", "training loss, each agent on its own samples", "", local, lower, at_its_level,
+       take<&M::loss_local>},
+      {"lyapunov", "Lyapunov function of TiCoPD's theorem", "", full, neither, on_request,
+       take<&M::lyapunov>},
+  };
+  return all;
 }
+
+std::string cell(const std::optional<double>& value, int decimals) {
+  if (!value) return {};
+  if (std::isnan(*value)) return "nan";
+  return decimals < 0 ? fmt::format("{}", *value) : fmt::format("{:.{}f}", *value, decimals);
+}
+
+constexpr std::array<std::string_view, 3> level_names{"rows", "local", "full"};
 
 }  // namespace
 
-template <class T>
-Metrics measure(AnyNetwork<T>& net, AnyRun<T>& run) {
-  const PhaseTimer timer(net.phases().metrics);
-  run.complete();
-  Metrics m;
-  take_bits(net, m);
-  take_rows(run.row_metrics(net), m);
-  net.measured();
-  m.iteration = net.round();
-  return m;
+std::string_view name_of(MetricLevel level) {
+  return level_names[static_cast<std::size_t>(level)];
 }
 
-template Metrics measure<float>(AnyNetwork<float>&, AnyRun<float>&);
-template Metrics measure<double>(AnyNetwork<double>&, AnyRun<double>&);
+MetricLevel level_of(std::string_view word) {
+  const auto found = std::ranges::find(level_names, word);
+  if (found == level_names.end()) throw ConfigError(not_allowed("log.level", word, level_names));
+  return static_cast<MetricLevel>(found - level_names.begin());
+}
+
+std::span<const MetricInfo> metric_table() {
+  return table();
+}
+
+void add_metric(const MetricInfo& metric) {
+  if (find_metric(metric.column) != nullptr)
+    throw ConfigError(
+        fmt::format("metric \"{}\": another metric has this column already", metric.column));
+  table().push_back(metric);
+}
+
+const MetricInfo* find_metric(std::string_view column) {
+  const auto found = std::ranges::find(table(), column, &MetricInfo::column);
+  return found == table().end() ? nullptr : &*found;
+}
+
+bool measured_at(const MetricInfo& metric, MetricLevel level) {
+  return metric.level == MetricLevel::rows || metric.level == level;
+}
+
+std::optional<double> value_of(const Metrics& m, std::string_view column) {
+  const MetricInfo* metric = find_metric(column);
+  return metric == nullptr ? std::nullopt : metric->value(m);
+}
+
+MetricColumns metric_columns(MetricLevel level, std::span<const std::string_view> requested) {
+  MetricColumns columns;
+  for (const MetricInfo& metric : table())
+    if (metric.presence == ColumnPresence::always ||
+        (metric.presence == ColumnPresence::at_its_level && measured_at(metric, level)) ||
+        std::ranges::find(requested, metric.column) != requested.end())
+      columns.push_back(metric);
+  return columns;
+}
+
+std::string csv_header(const MetricColumns& columns) {
+  std::string header;
+  for (const MetricInfo& metric : columns)
+    header.append(header.empty() ? "" : ",").append(metric.column);
+  return header;
+}
+
+std::string to_csv(const Metrics& m, const MetricColumns& columns) {
+  std::string line;
+  for (const MetricInfo& metric : columns) {
+    if (&metric != &columns.front()) line += ',';
+    line += cell(metric.value(m), metric.decimals);
+  }
+  return line;
+}
 
 }  // namespace ticopd

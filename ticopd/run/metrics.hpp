@@ -2,47 +2,77 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "ticopd/algorithms/any_run.hpp"
+#include "ticopd/network/row_metrics.hpp"
 
 namespace ticopd {
 
-// One row of metrics.csv. f is the global objective; NaN is carried through, never dropped.
+// One row of metrics.csv. f is the global objective. A quantity that does not exist, or that the
+// level does not measure, is empty; NaN is carried through, never dropped.
 struct Metrics {
   std::uint32_t iteration = 0;            // completed rounds
   double bits_paper = 0;                  // cumulative, mean over agents: by the papers' formula,
   double bits_payload = 0;                // as really encoded for one broadcast,
   double bits_link = 0;                   // and that times the neighbours it went to
-  double loss_max = 0;                    // max_i f(x_i)
-  double grad_norm2_max = 0;              // max_i ||grad f(x_i)||^2
+  std::optional<double> loss_max;         // max_i f(x_i)
+  std::optional<double> grad_norm2_max;   // max_i ||grad f(x_i)||^2
   double consensus = 0;                   // sum_i ||x_i - xbar||^2
   std::optional<double> accuracy_min;     // the worst local model on the test set
-  double loss_mean = 0;                   // f(xbar)
-  double grad_norm2_mean = 0;             // ||grad f(xbar)||^2
+  std::optional<double> loss_mean;        // f(xbar)
+  std::optional<double> grad_norm2_mean;  // ||grad f(xbar)||^2
   std::optional<double> accuracy_mean;    // of xbar
   std::optional<double> surrogate_error;  // sum_i ||x_i - h_i||^2 of the first mirror
   std::optional<double> dual_sum;         // ||sum_i lambda_i||
   double seconds = 0;
+  std::optional<double> loss_local;  // mean_i f_i(x_i)
   std::optional<double> lyapunov;    // F_t of TiCoPD's theorem, with log.lyapunov
   std::vector<AgentMetrics> agents;  // what the figures above were taken from; not in the csv
 };
 
-// A column of metrics.csv by its name; empty where this run has none of it.
+// The words of log.level. ConfigError for another word.
+std::string_view name_of(MetricLevel level);
+MetricLevel level_of(std::string_view word);
+
+enum class Better { lower, higher, neither };
+
+// Which files have a column: all, those of runs at the metric's level, or those of runs that asked
+// for this metric by name.
+enum class ColumnPresence { always, at_its_level, on_request };
+
+// A metric is declared here once: config, csv, figures, page and `ticopd list` read this.
+struct MetricInfo {
+  std::string_view column;  // in metrics.csv
+  std::string_view title;   // on an axis
+  std::string_view unit;    // "" for a plain number
+  MetricLevel level;        // MetricLevel::rows is measured at every level
+  Better better;            // Better::neither: counts and clocks, which no run is judged by
+  ColumnPresence presence;
+  std::optional<double> (*value)(const Metrics&);
+  int decimals = -1;  // in metrics.csv; -1: the shortest text that reads back as the same double
+};
+
+// In the order of the columns. A new metric is a function of Metrics in a file of its own and one
+// line in the table (metrics.cpp); add_metric puts one behind the others at run time. Register
+// before the first run starts: nothing guards the table against threads. ConfigError for a column
+// that is there already.
+std::span<const MetricInfo> metric_table();
+void add_metric(const MetricInfo& metric);
+
+const MetricInfo* find_metric(std::string_view column);  // null: there is none
+bool measured_at(const MetricInfo& metric, MetricLevel level);
+
+// The value in a column; empty if there is no such column or this row has no value for it.
 std::optional<double> value_of(const Metrics& m, std::string_view column);
 
-extern const std::string_view metrics_header;   // without newline
-extern const std::string_view lyapunov_column;  // what log.lyapunov adds behind it
-std::string to_csv(const Metrics& m);           // without newline
-
-// Every rank calls it; every rank gets the same figures, bit by bit the same for any number of
-// ranks: whatever is summed over agents is summed in agent order.
-template <class T>
-Metrics measure(AnyNetwork<T>& net, AnyRun<T>& run);
-
-extern template Metrics measure<float>(AnyNetwork<float>&, AnyRun<float>&);
-extern template Metrics measure<double>(AnyNetwork<double>&, AnyRun<double>&);
+// The columns of a run's metrics.csv.
+using MetricColumns = std::vector<MetricInfo>;
+MetricColumns metric_columns(MetricLevel level = MetricLevel::full,
+                             std::span<const std::string_view> requested = {});
+std::string csv_header(const MetricColumns& columns = metric_columns());  // without newline
+std::string to_csv(const Metrics& m, const MetricColumns& columns = metric_columns());
 
 }  // namespace ticopd

@@ -3,61 +3,38 @@
 #include <thread>
 
 #include "ticopd/error.hpp"
-#include "ticopd/run/rounds.hpp"
 #include "ticopd/transport/threads.hpp"
 
 namespace ticopd {
 namespace {
 
+// The ranks are threads of this process, each with a Run of its own.
 template <class T>
-Field<T> all_rows(const Setup<T>& setup) {
-  return {static_cast<std::size_t>(setup.graph.agents()), setup.objective->dimension()};
-}
-
-template <class T>
-void run_rank(const RunFactory<T>& algorithm, const Setup<T>& setup, Transport& transport,
-              Solution<T>& solution) {
-  // Ranks that live side by side in one process would all pin to the same processors.
-  Pool pool(setup.threads, setup.ranks == 1 && setup.may_pin && may_pin(setup.threads));
-  const Surroundings<T> surroundings{.graph = setup.graph,
-                                     .objective = *setup.objective,
-                                     .codec = *setup.codec,
-                                     .transport = transport,
-                                     .pool = pool,
-                                     .weights = setup.weights,
-                                     .seed = setup.seed,
-                                     .batch = setup.batch,
-                                     .links = setup.links,
-                                     .channel_noise = setup.channel_noise};
-  if (setup.device == Device::cpu) {
-    CpuNetwork<T> net(surroundings);
-    run_rounds(algorithm, setup, net, solution);
-    return;
-  }
-  if constexpr (std::is_same_v<T, float>) {
-    const auto net = cuda::make_network(surroundings, setup.cuda);
-    run_rounds(algorithm, setup, *net, solution);
-  } else {
-    throw ConfigError("precision = \"double\": with --device cuda allowed is \"float\"");
-  }
-}
-
-// Ranks as threads of this process.
-template <class T>
-Solution<T> run_threads(const RunFactory<T>& algorithm, const Setup<T>& setup) {
+Solution<T> solve_by_threads(const RunFactory<T>& algorithm, const Setup<T>& setup) {
+  const int count = setup.execution.ranks;
   Solution<T> solution;
-  solution.x = all_rows(setup);
-  ThreadRanks ranks(setup.ranks, setup.deadline_s);
-  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(setup.ranks));
+  Field<T> x(static_cast<std::size_t>(setup.graph.agents()), setup.objective->dimension());
+  ThreadRanks ranks(count, setup.execution.deadline_s);
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(count));
+  const auto solve_rank = [&](int r) {
+    Run<T> run(algorithm, setup, ranks.rank(r));
+    while (run.step() > 0) {
+    }
+    Solution<T> mine = run.summary();
+    // Ranks write disjoint rows of one x; the rest of a solution is rank 0's.
+    const Field<T>& rows = run.x();
+    for (std::size_t row = 0; row < rows.rows(); ++row)
+      std::ranges::copy(rows.row(row),
+                        x.row(static_cast<std::size_t>(run.first_agent()) + row).begin());
+    if (r == 0) solution = std::move(mine);
+  };
   std::vector<std::thread> threads;
-  for (int r = 0; r < setup.ranks; ++r)
+  for (int r = 0; r < count; ++r)
     threads.emplace_back([&, r] {
-      const auto at = static_cast<std::size_t>(r);
       try {
-        // Ranks write disjoint rows of one x; the rest of a solution is rank 0's.
-        run_rank(algorithm, setup, ranks.rank(r), solution);
+        solve_rank(r);
       } catch (const std::exception& e) {
-        errors[at] = std::current_exception();
+        errors[static_cast<std::size_t>(r)] = std::current_exception();
         ranks.abandon(r, e.what());
       }
     });
@@ -73,29 +50,16 @@ Solution<T> run_threads(const RunFactory<T>& algorithm, const Setup<T>& setup) {
     }
   }
   if (lost) std::rethrow_exception(lost);
+  solution.x = std::move(x);
   return solution;
 }
 
-// An objective that nobody can draw from would take all of f_i for every batch, and say nothing.
 template <class T>
-void check_batch(const Setup<T>& setup) {
-  if (setup.batch == 0) return;
-  for (int agent = 0; agent < setup.objective->agents(); ++agent)
-    if (setup.objective->samples(agent) > 0) return;
-  throw ConfigError("problem.batch = " + std::to_string(setup.batch) +
-                    ": the objective has no samples, allowed is \"full\" (setup.batch = 0)");
-}
-
-template <class T>
-Solution<T> run(const RunFactory<T>& algorithm, const Setup<T>& setup) {
-  if (setup.ranks < 1 || setup.threads < 1)
-    throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
-  check_batch(setup);
-  if (setup.transport == nullptr && setup.ranks > 1) return run_threads(algorithm, setup);
-  Solution<T> solution;
-  Alone alone;
-  run_rank(algorithm, setup, setup.transport != nullptr ? *setup.transport : alone, solution);
-  return solution;
+Solution<T> solve_here(const RunFactory<T>& algorithm, const Setup<T>& setup) {
+  Run<T> run(algorithm, setup);
+  while (run.step() > 0) {
+  }
+  return run.solution();
 }
 
 }  // namespace
@@ -106,7 +70,8 @@ std::string name_of(Device device) {
 
 template <class T>
 Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) try {
-  return run(algorithm, setup);
+  const bool threads = setup.execution.transport == nullptr && setup.execution.ranks > 1;
+  return threads ? solve_by_threads(algorithm, setup) : solve_here(algorithm, setup);
 } catch (const std::exception& e) {
   give_up(setup, e);
   throw;

@@ -88,8 +88,14 @@ class Tuning {
     std::string metric = options.metric;
     if (metric.empty() && config.has("tune.metric"))
       metric = config.get<std::string>("tune.metric");
-    if (metric.empty()) return "loss_max";
+    const MetricLevel level = level_of(config.get<std::string>("log.level"));
+    if (metric.empty()) metric = level == MetricLevel::local ? "loss_local" : "loss_max";
     require_metric("tune.metric", metric);
+    if (const MetricInfo& info = *find_metric(metric); !measured_at(info, level))
+      throw ConfigError(
+          fmt::format("tune.metric = \"{}\": log.level = \"{}\" does not measure it; allowed: "
+                      "log.level = \"{}\", or another metric",
+                      metric, name_of(level), name_of(info.level)));
     return metric;
   }
 
@@ -104,8 +110,8 @@ class Tuning {
   double bits_of_a_round() const {
     Setup<T> probe = prepared_.setup;
     probe.iterations = std::min(probe.iterations, 32u);
-    probe.only_last = true;
-    probe.threads = cores_;
+    probe.watch.only_last = true;
+    probe.execution.threads = cores_;
     for (bool diverged = false;;) try {
         const double bits = solve(prepared_.algorithm, probe).last.bits_payload;
         if (bits > 0 || diverged || probe.iterations >= 100'000) return bits / probe.iterations;
@@ -237,21 +243,21 @@ class Tuning {
     setup.iterations = rounds;
     if (bits_per_round_ > 0) {
       setup.iterations = rounds > 0xffffffffu / 16 ? 0xffffffffu : 16 * rounds;
-      setup.until_bits = bits_per_round_ * rounds;
+      setup.watch.until_bits = bits_per_round_ * rounds;
     }
-    setup.only_last = true;
-    setup.threads = threads;
-    setup.checkpoint = checkpoint(trial);
-    setup.resume = true;
-    setup.stop = options_.stop;
-    const Saved saved = read_saved(setup.checkpoint);
+    setup.watch.only_last = true;
+    setup.execution.threads = threads;
+    setup.saving.file = checkpoint(trial);
+    setup.saving.resume = true;
+    setup.watch.stop = options_.stop;
+    const Saved saved = read_saved(setup.saving.file);
     std::uint32_t last_round = std::max(trial.rounds, saved.round);
     // The log lost what was known then: a state never goes back.
-    if (setup.until_bits > 0 ? saved.bits > setup.until_bits : saved.round > rounds) {
-      fs::remove(setup.checkpoint);
+    if (setup.watch.until_bits > 0 ? saved.bits > setup.watch.until_bits : saved.round > rounds) {
+      fs::remove(setup.saving.file);
       last_round = trial.rounds;
     }
-    setup.on_round = [&](std::uint32_t round) {
+    setup.watch.on_round = [&](std::uint32_t round) {
       last_round = round;
       rounds_now_.fetch_add(1);
       report();
@@ -259,7 +265,7 @@ class Tuning {
     Warnings ignored;
     try {
       const auto algorithm =
-          configured_algorithm<T>(tried, prepared_.spectrum, ignored, setup.device);
+          configured_algorithm<T>(tried, prepared_.spectrum, ignored, setup.execution.device);
       const Solution<T> solution = solve(algorithm, setup);
       if (!solution.finished) return;  // its state is saved, and the search goes on from there
       const std::optional<double> measured = value_of(solution.last, metric_);

@@ -165,9 +165,14 @@ export function finalCell(run: Run, column: string): Cell {
 
 /** Diverged by its status, or a run that went on though its loss was a hundred times the first. */
 export function blewUp(run: Run): boolean {
-  const loss = run.metrics.get('loss_max') ?? [];
+  const loss = run.metrics.get(isMeasured(run, 'loss_max') ? 'loss_max' : 'loss_local') ?? [];
   const first = loss[0] ?? null;
   return run.status === 'diverged' || (first !== null && loss.some((v) => v !== null && v > 100 * first));
+}
+
+/** Runs at a lower log.level leave the cells of a column empty. */
+export function isMeasured(run: Run, column: string): boolean {
+  return (run.metrics.get(column) ?? []).some((c) => c !== null);
 }
 
 export function hasValues(run: Run, column: string): boolean {

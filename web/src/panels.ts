@@ -1,7 +1,7 @@
 // The eight panels: four metrics, each in a left and a right column with an x axis of its own.
 
 import type { Report, Run } from './data';
-import { hasValues } from './data';
+import { hasValues, isMeasured } from './data';
 import { html, select } from './dom';
 import { legend, VisibleRuns } from './legend';
 import { Panel } from './panel';
@@ -40,7 +40,8 @@ class Column {
 
 /** Without a test set there is no accuracy; the average model's loss takes its row. */
 export function metricsOf(runs: Run[]): { metrics: string[]; note: string } {
-  const metrics = ['loss_max', 'grad_norm2_max', 'consensus'];
+  const metrics = ['loss_max', 'loss_local', 'grad_norm2_max', 'consensus']
+    .filter((metric) => runs.some((run) => isMeasured(run, metric)));
   if (runs.some((run) => hasValues(run, 'accuracy_min'))) {
     return { metrics: [...metrics, 'accuracy_min'], note: '' };
   }

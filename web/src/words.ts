@@ -17,6 +17,7 @@ const metricWords: Record<string, string> = {
   consensus: 'consensus error',
   accuracy_min: 'test accuracy, worst agent',
   loss_mean: 'training loss of the average model',
+  loss_local: 'training loss, each agent on its own samples',
   grad_norm2_mean: 'squared gradient norm of the average model',
   accuracy_mean: 'test accuracy of the average model',
   loss: 'training loss',

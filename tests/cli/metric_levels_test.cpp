@@ -1,0 +1,133 @@
+// log.level, log.samples and log.agents: what they leave in the folder, and what a run says of its
+// metrics' cost.
+#include "cli/wrong.hpp"
+
+namespace ticopd {
+namespace {
+
+class MetricLevels : public CommandLine {
+ protected:
+  static std::vector<std::string> cells(const std::string& line) {
+    std::vector<std::string> all(1);
+    for (const char c : line)
+      if (c == ',')
+        all.emplace_back();
+      else
+        all.back() += c;
+    return all;
+  }
+  // One column of metrics.csv, without its name.
+  std::vector<std::string> column(const std::string& run, const std::string& name) const {
+    const auto lines = lines_of(read_text(folder_ / run / "metrics.csv"));
+    const auto names = cells(lines.at(0));
+    const auto at = std::ranges::find(names, name) - names.begin();
+    std::vector<std::string> values;
+    for (std::size_t l = 1; l < lines.size(); ++l)
+      values.push_back(cells(lines[l]).at(static_cast<std::size_t>(at)));
+    return values;
+  }
+  static bool all_empty(const std::vector<std::string>& values) {
+    return std::ranges::all_of(values, [](const std::string& v) { return v.empty(); });
+  }
+  static bool none_empty(const std::vector<std::string>& values) {
+    return std::ranges::none_of(values, [](const std::string& v) { return v.empty(); });
+  }
+};
+
+TEST_F(MetricLevels, LocalHasAColumnOfItsOwnAndNoGlobalLoss) {
+  const auto full = run("full"), local = run("local", {"--set", "log.level=local"});
+  EXPECT_EQ(local["digest"], full["digest"]);
+  EXPECT_TRUE(
+      lines_of(read_text(folder_ / "local/metrics.csv"))[0].ends_with("seconds,loss_local"));
+  EXPECT_TRUE(none_empty(column("local", "loss_local")));
+  for (const char* name : {"loss_max", "loss_mean", "grad_norm2_max", "accuracy_min"})
+    EXPECT_TRUE(all_empty(column("local", name))) << name;
+  for (const char* name : {"consensus", "bits_payload", "surrogate_error", "dual_sum"})
+    EXPECT_EQ(column("local", name), column("full", name)) << name;
+}
+
+TEST_F(MetricLevels, RowsHaveTheUsualColumnsAndNoLoss) {
+  const auto full = run("full"), rows = run("rows", {"--set", "log.level=rows"});
+  EXPECT_EQ(rows["digest"], full["digest"]);
+  EXPECT_TRUE(lines_of(read_text(folder_ / "rows/metrics.csv"))[0].ends_with(",seconds"));
+  for (const char* name : {"loss_max", "loss_mean", "accuracy_mean"})
+    EXPECT_TRUE(all_empty(column("rows", name))) << name;
+  EXPECT_EQ(column("rows", "consensus"), column("full", "consensus"));
+}
+
+TEST_F(MetricLevels, APartOfSamplesAndAgentsHasTheSameFiguresOverRanks) {
+  for (const char* level : {"full", "local"}) {
+    const Arguments set{"--set", std::string("log.level=") + level,
+                        "--set", "log.samples=40",
+                        "--set", "log.agents=2"};
+    Arguments ranks = set;
+    ranks.insert(ranks.end(), {"--set", "network.transport=threads", "--set", "network.ranks=3"});
+    const std::string one = std::string(level) + "_one", three = std::string(level) + "_three";
+    EXPECT_EQ(run(one, set)["digest"], run(three, ranks)["digest"]);
+    for (const char* name : {"consensus", "loss_max", "grad_norm2_mean", "accuracy_min"})
+      EXPECT_EQ(column(one, name), column(three, name)) << name;
+  }
+  run("full");
+  EXPECT_NE(column("full_one", "loss_mean"), column("full", "loss_mean"));
+  EXPECT_EQ(column("full_one", "consensus"), column("full", "consensus"));
+}
+
+TEST_F(MetricLevels, ARunSaysWhatItsMetricsCostAndWhichKeyLowersIt) {
+  const auto summary = run("run", {"--set", "log.every=1"});
+  ASSERT_GT(summary["share"]["metrics"], 0.2) << "this run should measure most of its time";
+  const std::string note = summary["share"]["note"];
+  EXPECT_NE(note.find("% of the time: log.level = \"local\" or log.samples would lower it"),
+            std::string::npos)
+      << note;
+  const Outcome o =
+      ticopd({"run", "small.toml", "--out", "said", "--quiet", "--set", "log.every=1"});
+  EXPECT_NE(o.out.find("metrics took "), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("log.level = \"local\" or log.samples would lower it"), std::string::npos);
+}
+
+TEST_F(MetricLevels, AnInterruptedRunGoesOnOnlyAtItsOwnLevel) {
+  run("run", {"--set", "log.level=local"});
+  const Outcome same = ticopd(
+      {"run", "small.toml", "--out", "run", "--quiet", "--resume", "--set", "log.level=local"});
+  EXPECT_EQ(same.code, 0) << same.err;
+  const Outcome other = ticopd({"run", "small.toml", "--out", "run", "--quiet", "--resume"});
+  EXPECT_EQ(other.code, 78);
+  EXPECT_NE(other.err.find("log.level"), std::string::npos) << other.err;
+}
+
+TEST_F(MetricLevels, VerifyAndReportTakeFoldersOfEveryLevel) {
+  Arguments folders{"report"};
+  for (const std::string level : {"full", "local", "rows"}) {
+    run(level, {"--set", "log.level=" + level});
+    const Outcome verified = ticopd({"verify", level, "--quiet"});
+    EXPECT_EQ(verified.code, 0) << level << ": " << verified.err << verified.out;
+    folders.push_back(level + "=" + level);
+    const Outcome alone = ticopd({"report", level, "--out", "report_" + level});
+    EXPECT_EQ(alone.code, 0) << level << ": " << alone.err;
+  }
+  folders.insert(folders.end(), {"--out", "report_all"});
+  const Outcome all = ticopd(folders);
+  EXPECT_EQ(all.code, 0) << all.err;
+  EXPECT_NE(all.out.find("local loss"), std::string::npos) << all.out;
+}
+
+class RefusedLevel : public Refused {};
+TEST_P(RefusedLevel, NamesTheKey) {
+  expect_refusal();
+}
+INSTANTIATE_TEST_SUITE_P(
+    Of, RefusedLevel,
+    ::testing::Values(
+        set("UnknownLevel", {"log.level=lokal"}, {"log.level", "lokal", "did you mean \"local\""}),
+        set("NegativeSamples", {"log.samples=-1"}, {"log.samples", "-1"}),
+        set("MoreAgentsThanThereAre", {"log.agents=5"}, {"log.agents = 5", "at most 4"}),
+        Wrong{"TuneOnAMetricThatIsNotMeasured",
+              {"tune", "small.toml", "--out", "out", "--set", "log.level=rows", "--set",
+               "tune.metric=loss_max"},
+              78,
+              {"tune.metric = \"loss_max\"", "log.level = \"rows\" does not measure it",
+               "log.level = \"full\""}}),
+    name_of);
+
+}  // namespace
+}  // namespace ticopd

@@ -1,0 +1,163 @@
+// A run as an object: stepped, measured, saved and resumed by hand, it is the run that solve()
+// makes.
+#include "ticopd/run/run.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "network/record.hpp"
+#include "ticopd/algorithms/beer.hpp"
+#include "ticopd/transport/threads.hpp"
+
+namespace ticopd::dense {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class T>
+Setup<T> small(std::string_view name) {
+  return {.graph = graph_for(name, erdos_renyi(7, 0.4, 2)),
+          .objective = std::make_shared<LeastSquares<T>>(ProblemSize{7, 21, 12}),
+          .codec = make_codec<T>(codec_for(name, {.kind = "qsgd", .bits = 4})),
+          .batch = 4,
+          .iterations = 40};
+}
+
+// make(rank) on as many threads as there are ranks.
+void on_ranks(int count, const std::function<void(Transport&)>& make) {
+  ThreadRanks ranks(count, 60);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < count; ++r)
+    threads.emplace_back([&, r] {
+      try {
+        make(ranks.rank(r));
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << "rank " << r << ": " << e.what();
+        ranks.abandon(r, e.what());
+      }
+    });
+  for (std::thread& t : threads) t.join();
+}
+
+class SteppedRun : public ::testing::TestWithParam<std::string> {
+ protected:
+  SteppedRun()
+      : file(fs::temp_directory_path() /
+             ("ticopd_run_" + std::to_string(::getpid()) + "_" + GetParam() + ".safetensors")) {}
+  ~SteppedRun() override { fs::remove(file); }
+  fs::path file;
+};
+
+TEST_P(SteppedRun, IsTheRunOfSolve) {
+  Setup<double> s = small<double>(GetParam());
+  const auto factory = algorithm<double>(GetParam(), s.graph);
+  const Record whole = record(factory, s, {1, 1});
+  for (const int count : {1, 3}) {
+    std::vector<std::string> logged;
+    s.watch.on_log = [&](const Metrics& m) { logged.push_back(without_seconds(m)); };
+    on_ranks(count, [&](Transport& rank) {
+      Run<double> run(factory, s, rank);
+      EXPECT_EQ(run.round(), 0u);
+      EXPECT_EQ(run.step(1), 1u);
+      EXPECT_EQ(run.step(16), 16u);
+      EXPECT_EQ(run.round(), 17u);
+      EXPECT_FALSE(run.finished());
+      EXPECT_EQ(run.step(1000), 23u);
+      EXPECT_TRUE(run.finished());
+      EXPECT_FALSE(run.stopped());
+      EXPECT_EQ(run.step(), 0u);
+      EXPECT_EQ(run.digest(), whole.digest);
+      EXPECT_EQ(run.last().iteration, 40u);
+      EXPECT_EQ(run.ledger().size(), 7u);
+    });
+    EXPECT_EQ(logged, whole.metrics) << count << " ranks";
+  }
+}
+
+TEST_P(SteppedRun, MeasuringAndSavingLeaveNoTrace) {
+  const Setup<double> s = small<double>(GetParam());
+  const auto factory = algorithm<double>(GetParam(), s.graph);
+  const Record whole = record(factory, s, {1, 1});
+  for (const int count : {1, 3})
+    on_ranks(count, [&](Transport& rank) {
+      Run<double> run(factory, s, rank);
+      for (const MetricLevel level : {MetricLevel::rows, MetricLevel::local, MetricLevel::full}) {
+        run.step(7);
+        EXPECT_EQ(run.measure(level).iteration, run.round());
+        run.save(file);
+      }
+      run.step(1000);
+      EXPECT_EQ(run.digest(), whole.digest) << count << " ranks";
+    });
+}
+
+TEST_P(SteppedRun, GoesOnFromAFileWithAnyNumberOfRanks) {
+  const Setup<double> s = small<double>(GetParam());
+  const auto factory = algorithm<double>(GetParam(), s.graph);
+  const Record whole = record(factory, s, {1, 1});
+  for (const auto& [first, second] : {std::pair{1, 3}, {3, 1}, {2, 3}}) {
+    on_ranks(first, [&](Transport& rank) {
+      Run<double> run(factory, s, rank);
+      run.step(17);
+      run.save(file);
+    });
+    on_ranks(second, [&](Transport& rank) {
+      Run<double> run(factory, s, rank);
+      run.resume(file);
+      EXPECT_EQ(run.round(), 17u);
+      run.step(1000);
+      EXPECT_EQ(run.digest(), whole.digest) << first << " then " << second << " ranks";
+      for (std::size_t row = 0; row < run.x().rows(); ++row) {
+        const auto at = (static_cast<std::size_t>(run.first_agent()) + row) * run.x().cols();
+        EXPECT_EQ(std::memcmp(run.x().row(row).data(), whole.x.data() + at * sizeof(double),
+                              run.x().cols() * sizeof(double)),
+                  0);
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, SteppedRun,
+                         ::testing::Values("ticopd", "choco_sgd", "beer", "local_sgd", "sparq_sgd"),
+                         [](const auto& info) { return info.param; });
+
+TEST(RunObject, CanBeMadeOfAStruct) {
+  const Setup<double> s = small<double>("beer");
+  Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
+  while (run.step(9) > 0) {
+  }
+  EXPECT_EQ(run.digest(), solve(BEER{.eta = 0.02, .gamma = 0.2}, s).digest);
+  EXPECT_EQ(run.solution().x.rows(), 7u);
+}
+
+TEST(RunObject, DoesNotResumeAfterItsFirstStep) {
+  const Setup<double> s = small<double>("beer");
+  Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
+  EXPECT_THROW(run.resume("no_such_file"), DiskError);
+  run.step();
+  EXPECT_THROW(run.resume("no_such_file"), std::logic_error);
+}
+
+TEST(RunObject, TwoSideBySideDoNotDisturbEachOther) {
+  const Setup<double> s = small<double>("beer");
+  Run<double> one = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
+  Run<double> two = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
+  while (one.step(3) + two.step(5) > 0) {
+  }
+  EXPECT_EQ(one.digest(), two.digest());
+}
+
+TEST(RunObject, CountsOnlyTheTimeInWhichItIsStepped) {
+  Setup<double> s = small<double>("beer");
+  Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
+  run.step(10);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  run.step(30);
+  EXPECT_LT(run.summary().seconds, 0.25);
+}
+
+}  // namespace
+}  // namespace ticopd::dense

@@ -1,0 +1,377 @@
+#include "ticopd/run/run.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "ticopd/run/checkpoint.hpp"
+#include "ticopd/run/checkpoint_notes.hpp"
+#include "ticopd/run/decision.hpp"
+#include "ticopd/run/digest.hpp"
+#include "ticopd/run/divergence.hpp"
+#include "ticopd/run/saved_state.hpp"
+#include "ticopd/run/stopwatch.hpp"
+#include "ticopd/run/traffic_record.hpp"
+#include "ticopd/system/memory.hpp"
+#include "ticopd/transport/collective.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+template <class T>
+Surroundings<T> surroundings_of(const Setup<T>& s, Transport& transport, Pool& pool) {
+  return {.graph = s.graph,
+          .objective = *s.objective,
+          .codec = *s.codec,
+          .transport = transport,
+          .pool = pool,
+          .weights = s.weights,
+          .seed = s.seed,
+          .batch = s.batch,
+          .links = s.links,
+          .channel_noise = s.channel_noise,
+          .metric_scope = s.watch.scope};
+}
+
+template <class T>
+std::unique_ptr<AnyNetwork<T>> make_network(const Setup<T>& s, Transport& transport, Pool& pool) {
+  const Surroundings<T> surroundings = surroundings_of(s, transport, pool);
+  if (s.execution.device == Device::cpu) return std::make_unique<CpuNetwork<T>>(surroundings);
+  if constexpr (std::is_same_v<T, float>) {
+    return cuda::make_network(surroundings, s.execution.cuda);
+  } else {
+    throw ConfigError("precision = \"double\": with --device cuda allowed is \"float\"");
+  }
+}
+
+// Neither takes anything from an objective without samples: a batch would be all of f_i, silently.
+template <class T>
+void require_samples(const Setup<T>& s) {
+  for (int agent = 0; agent < s.objective->agents(); ++agent)
+    if (s.objective->samples(agent) > 0) return;
+  if (s.batch > 0)
+    throw ConfigError(
+        fmt::format("problem.batch = {}: the objective has no samples, allowed is \"full\" "
+                    "(setup.batch = 0)",
+                    s.batch));
+  if (s.watch.scope.samples > 0)
+    throw ConfigError(
+        fmt::format("log.samples = {}: the objective has no samples, allowed is 0 "
+                    "(setup.watch.scope.samples = 0)",
+                    s.watch.scope.samples));
+}
+
+template <class T>
+Setup<T> checked(Setup<T> s) {
+  if (s.execution.ranks < 1 || s.execution.threads < 1)
+    throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
+  require_samples(s);
+  return s;
+}
+
+}  // namespace
+
+template <class T>
+struct Run<T>::State {
+  State(const RunFactory<T>& algorithm, Setup<T> given, Transport* rank)
+      : setup(checked(std::move(given))),
+        watch(setup.watch),
+        transport(rank != nullptr                        ? *rank
+                  : setup.execution.transport != nullptr ? *setup.execution.transport
+                                                         : alone),
+        // Ranks that live side by side in one process would all pin to the same processors.
+        pool(setup.execution.threads, setup.execution.ranks == 1 && setup.execution.may_pin &&
+                                          may_pin(setup.execution.threads)),
+        net(make_network(setup, transport, pool)),
+        traffic(name_of(setup.execution.device)),
+        decision(transport, setup.saving, watch.stop),
+        end(setup.iterations) {
+    if (watch.until_bits > 0 && transport.size() > 1)
+      throw ConfigError("a run that ends by the bits it sent must be in one process");
+    traffic.begin(*net, json::array());
+    run = algorithm(*net);
+    bits = bits_sent();  // a warm start has sent something already
+    if (setup.saving.resume) restore(setup.saving.file);
+  }
+
+  bool leader() const { return transport.rank() == 0; }
+  std::uint32_t round() const { return net->round(); }
+
+  // Before the first round: what a run that only now begins, or that was saved at its end, needs.
+  void begin() {
+    if (std::exchange(begun, true)) return;
+    if (round() > 0 && spent_all_bits()) end = round();  // ended, and was not told
+    decision.begin_with(round() + 1);
+    if (round() == 0 && !watch.only_last) log();
+    if (round() != end) return;
+    save();
+    // Killed after the last checkpoint and before the end: logged and digested then, not known now.
+    if (last.iteration != round()) {
+      last = ticopd::measure(*net, *run, watch.level);
+      last.seconds = clock.before();
+    }
+  }
+
+  void make_round() {
+    net->begin_round(round() + 1);
+    transport.set_round(round());
+    run->step();
+    if (spent_all_bits()) end = round();
+    if (watch.only_last ? round() == end : watch.rounds(round(), end))
+      log();
+    else if (watch.only_last && std::has_single_bit(round()))
+      look_at_models();
+    if (leader() && watch.on_round) watch.on_round(round());
+    const Next next = decision.after(round(), end);
+    stopped = next == Next::stop && round() < end;
+    // At the end the last state, duals and surrogates included.
+    if (next != Next::go || round() == end) save();
+  }
+
+  // Whether one more round like the last would be too much.
+  bool spent_all_bits() {
+    if (watch.until_bits <= 0) return false;
+    bits_before = std::exchange(bits, bits_sent());
+    return bits + (bits - bits_before) > watch.until_bits;
+  }
+  double bits_sent() {
+    double sent = 0;
+    for (const Ledger::Agent& a : net->ledger().agents)
+      sent += 8 * static_cast<double>(a.payload_bytes) / net->placement().agents();
+    return sent;
+  }
+
+  void log() {
+    Metrics m = ticopd::measure(*net, *run, watch.level);
+    if (watch.lyapunov && !watch.only_last) m.lyapunov = watch.lyapunov(*net, *run);
+    // What it needed is of the size of models, and goes back to the system until the next time.
+    if (net->state_bytes() > (1u << 20)) give_memory_back();
+    digest.add(*net, run->x());
+    m.seconds = clock.seconds();
+    last = m;
+    if (transport.size() == 1) logged_ledger = net->ledger().agents;
+    if (leader() && watch.on_log) watch.on_log(m);
+    if (m.iteration == 0) first_loss = loss_of(m).value_or(0);
+    // Where only the last round is measured, there is no first loss to compare with.
+    const double most = watch.only_last ? INFINITY : 1e9 * (1 + std::abs(first_loss));
+    std::optional<Runaway> runaway = runaway_metric(m, most);
+    if (!runaway && watch.level != MetricLevel::full) runaway = runaway_model(*net, run->x());
+    if (!runaway) return;
+    logged_ledger = ledger();  // all ranks are here
+    throw diverged(fmt::format("diverged: {} after round {}", runaway->what, m.iteration));
+  }
+
+  void look_at_models() {
+    if (const auto runaway = runaway_model(*net, run->x()))
+      throw Diverged(fmt::format("diverged: {} at round {}", runaway->what, round()));
+  }
+
+  DivergedRun diverged(const std::string& what) const {
+    DivergedRun e(what);
+    e.rounds = last.iteration;
+    e.digest = digest.hex();
+    e.ledger = logged_ledger;
+    e.seconds = last.seconds;
+    return e;
+  }
+
+  std::vector<Ledger::Agent> ledger() {
+    std::vector<Ledger::Agent> all;
+    for (const json& a : gather_ledger(*net)) all.push_back(ledger_agent(a));
+    return all;
+  }
+
+  void save() {
+    if (setup.saving.file.empty()) return;
+    if (leader() && setup.saving.before) setup.saving.before();
+    save(setup.saving.file);
+    decision.saved();
+  }
+
+  void save(const std::filesystem::path& file) {
+    run->complete();  // what is in flight was counted when it was sent, and not yet received
+    const SavedState saved{.round = round(),
+                           .config = setup.saving.config,
+                           .digest = digest.state(),
+                           .ledger = gather_ledger(*net),
+                           .parts = traffic.parts(*net),
+                           .bits_before = bits_before,
+                           .first_loss = first_loss,
+                           .seconds = seconds_of_leader()};
+    save_checkpoint(file, *net, *run, saved.to_notes());
+  }
+
+  // Every rank must write the same notes, so all take the time from rank 0.
+  double seconds_of_leader() {
+    const double mine = clock.seconds();
+    return from_bytes<double>(
+               broadcast(transport, channel_control, 0, to_bytes(std::span(&mine, 1))))
+        .at(0);
+  }
+
+  void restore(const std::filesystem::path& file) {
+    refuse_other_checkpoint(file, transport);
+    if (!std::filesystem::exists(file)) return;  // stopped before the first checkpoint
+    const SavedState saved = SavedState::read(file);
+    try {
+      load_checkpoint(file, *net, *run);
+      net->begin_round(saved.round);
+      run->resumed();
+      digest = Digest::restore(saved.digest);
+      clock.begin_at(saved.seconds);
+      first_loss = saved.first_loss;
+      for (std::size_t row = 0; row < net->placement().rows(); ++row)
+        net->ledger().agents[row] =
+            ledger_agent(saved.ledger.at(static_cast<std::size_t>(net->placement().agent(row))));
+      bits = saved.bits_before.is_null() ? bits_sent() : saved.bits_before.get<double>();
+      traffic.begin(*net, saved.parts.is_null() ? TrafficRecord::part_of(saved.ledger, round())
+                                                : saved.parts);
+    } catch (const json::exception&) {
+      throw FormatError(file.string() + ": its notes are damaged");
+    }
+  }
+
+  Solution<T> summary() {
+    run->complete();
+    Solution<T> s;
+    s.ledger = ledger();
+    s.transport = traffic.report(*net).dump();
+    if (transport.size() == 1 || setup.execution.transport != nullptr)
+      s.resident_bytes = resident_bytes();
+    s.finished = !stopped;
+    s.rounds = round();
+    s.first_agent = net->placement().first();
+    s.digest = digest.hex();
+    s.phases = net->phases();
+    s.spent = clock.seconds() - clock.before();
+    s.state_bytes = net->state_bytes();
+    s.seconds = clock.seconds();
+    s.last = last;
+    return s;
+  }
+
+  Setup<T> setup;
+  const Watch<T>& watch;
+  Alone alone;
+  Transport& transport;
+  Pool pool;
+  std::unique_ptr<AnyNetwork<T>> net;
+  std::unique_ptr<AnyRun<T>> run;
+  Digest digest;
+  Metrics last;
+  std::vector<Ledger::Agent> logged_ledger;  // then; with several ranks only when all can tell
+  TrafficRecord traffic;
+  Decision decision;
+  Stopwatch clock;
+  std::uint32_t end;                 // the last round
+  double bits = 0, bits_before = 0;  // sent up to the last round, and the one before it
+  double first_loss = 0;
+  bool begun = false, stopped = false;
+};
+
+template <class T>
+Run<T>::Run(const RunFactory<T>& algorithm, Setup<T> setup)
+    : state_(std::make_unique<State>(algorithm, std::move(setup), nullptr)) {}
+template <class T>
+Run<T>::Run(const RunFactory<T>& algorithm, Setup<T> setup, Transport& rank)
+    : state_(std::make_unique<State>(algorithm, std::move(setup), &rank)) {}
+template <class T>
+Run<T>::Run(Run&&) noexcept = default;
+template <class T>
+Run<T>& Run<T>::operator=(Run&&) noexcept = default;
+template <class T>
+Run<T>::~Run() = default;
+
+template <class T>
+std::uint32_t Run<T>::step(std::uint32_t rounds) {
+  State& s = *state_;
+  const Stopwatch::Running running(s.clock);
+  try {
+    s.begin();
+    std::uint32_t made = 0;
+    for (; made < rounds && !finished() && !stopped(); ++made) s.make_round();
+    return made;
+  } catch (const DivergedRun&) {
+    throw;
+  } catch (const Diverged& e) {  // in the middle of a round
+    throw s.diverged(e.what());
+  }
+}
+
+template <class T>
+bool Run<T>::finished() const {
+  return state_->round() >= state_->end;
+}
+template <class T>
+bool Run<T>::stopped() const {
+  return state_->stopped;
+}
+template <class T>
+std::uint32_t Run<T>::round() const {
+  return state_->round();
+}
+
+template <class T>
+Metrics Run<T>::measure(MetricLevel level) {
+  const Stopwatch::Running running(state_->clock);
+  Metrics m = ticopd::measure(*state_->net, *state_->run, level);
+  m.seconds = state_->clock.seconds();
+  return m;
+}
+
+template <class T>
+void Run<T>::save(const std::filesystem::path& file) {
+  const Stopwatch::Running running(state_->clock);
+  state_->save(file);
+}
+
+template <class T>
+void Run<T>::resume(const std::filesystem::path& file) {
+  if (state_->begun) throw std::logic_error("Run::resume: allowed only before the first step");
+  if (!std::filesystem::exists(file))
+    throw DiskError(file.string() + ": there is no such checkpoint");
+  state_->restore(file);
+}
+
+template <class T>
+const Field<T>& Run<T>::x() {
+  return state_->run->x();
+}
+template <class T>
+int Run<T>::first_agent() const {
+  return state_->net->placement().first();
+}
+template <class T>
+std::string Run<T>::digest() const {
+  return state_->digest.hex();
+}
+template <class T>
+std::vector<Ledger::Agent> Run<T>::ledger() {
+  return state_->ledger();
+}
+template <class T>
+const Metrics& Run<T>::last() const {
+  return state_->last;
+}
+
+template <class T>
+Solution<T> Run<T>::summary() {
+  return state_->summary();
+}
+
+template <class T>
+Solution<T> Run<T>::solution() {
+  Solution<T> s = summary();
+  s.x = x();
+  return s;
+}
+
+template class Run<float>;
+template class Run<double>;
+
+}  // namespace ticopd
