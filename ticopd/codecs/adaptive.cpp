@@ -57,10 +57,6 @@ bool take_level(TernaryReader& digits, std::uint32_t top, std::uint32_t& level, 
 template <class T>
 Adaptive<T>::Adaptive(const CodecOptions& options)
     : omega_(options.omega), step_(options.step), coding_(options.coding) {
-  if (!(omega_ >= 0 && omega_ <= 1e6))  // and NaN
-    throw ConfigError(fmt::format("codec.omega = {}: allowed is 0 <= omega <= 1e6", omega_));
-  if (!(step_ >= 1e-30 && step_ <= 1e30))
-    throw ConfigError(fmt::format("codec.step = {}: allowed is 1e-30 <= step <= 1e30", step_));
   const double slope = 2 * (omega_ + std::sqrt(1 + omega_ * omega_));
   const double r = 1 + omega_ * slope;
   points_.push_back(0);

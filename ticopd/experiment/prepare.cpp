@@ -13,6 +13,7 @@
 #include "ticopd/experiment/problem.hpp"
 #include "ticopd/system/cores.hpp"
 #include "ticopd/system/memory.hpp"
+#include "ticopd/transport/table.hpp"
 
 namespace ticopd {
 namespace {
@@ -53,7 +54,8 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   s.log = log_rounds(config);
   if (config.tree()["problem"]["batch"] != "full")
     s.batch = config.get<std::uint64_t>("problem.batch");
-  if (config.get<std::string>("network.transport") == "threads")
+  if (transport_table().at(config.get<std::string>("network.transport")).ranks ==
+      TransportInfo::Ranks::threads)
     s.ranks = config.get<int>("network.ranks");
   if (s.ranks > s.graph.agents())
     throw ConfigError(fmt::format("network.ranks = {}: allowed is at most {}, the number of agents",

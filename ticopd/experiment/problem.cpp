@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "ticopd/data/npy_source.hpp"
 #include "ticopd/data/partition.hpp"
 #include "ticopd/data/source.hpp"
 #include "ticopd/error.hpp"
@@ -12,25 +13,6 @@
 
 namespace ticopd {
 namespace {
-
-DataOptions data_options(const Config& config, const PrepareOptions& options) {
-  DataOptions data;
-  data.data = config.get<std::string>("problem.data");
-  data.base = config.folder();
-  if (config.has("problem.test")) data.test = config.get<std::string>("problem.test");
-  data.normalize = config.get<bool>("problem.normalize");
-  data.max_samples = config.get<std::uint64_t>("problem.max_samples");
-  data.samples = config.get<std::uint64_t>("problem.samples");
-  data.features = config.get<std::uint64_t>("problem.features");
-  data.classes = config.get<int>("problem.classes");
-  data.seed = config.get<std::uint64_t>("seed");
-  data.offline = options.offline;
-  for (const ObjectiveInfo& info : objective_table())
-    if (info.name == config.get<std::string>("problem.objective"))
-      data.regression = info.labels == Labels::targets;
-  if (options.say) data.say = [say = options.say](const std::string& text) { say(text); };
-  return data;
-}
 
 // The agents that this process hosts; `sizes` are the samples of all.
 using Hosted = std::function<AgentRange(std::span<const std::size_t> sizes)>;
@@ -126,22 +108,22 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
                                                    const PrepareOptions& options,
                                                    const Graph& graph, std::string& name,
                                                    cuda::Options& device) {
-  const DataOptions data = data_options(config, options);
+  DataOptions data = data_options(config);
+  data.offline = options.offline;
+  if (options.say) data.say = [say = options.say](const std::string& text) { say(text); };
   const ObjectiveOptions objective = objective_options(config);
   const Hosted hosted = [&](std::span<const std::size_t> sizes) -> AgentRange {
     const Placement dealt(graph, options.ranks, options.rank, sizes);
     return {static_cast<std::size_t>(dealt.first()), dealt.rows()};
   };
   name = data.data;
-  if (objective.objective == "least_squares" && data.data.starts_with("npy:")) {
-    const std::filesystem::path folder = config.folder() / data.data.substr(4);
-    if (std::filesystem::exists(folder / "A.npy")) {
-      Shards<T> shards = stacked_shards<T>(folder, graph.agents(), hosted);
-      if constexpr (std::is_same_v<T, float>)
-        if (options.device == Device::cuda)
-          device.problem = device_problem(objective, shards, {}, 0);
-      return make_objective<T>(objective, std::move(shards), {}, 0);
-    }
+  const std::filesystem::path stacked =
+      objective.objective == "least_squares" ? stacked_folder(data) : std::filesystem::path();
+  if (!stacked.empty()) {
+    Shards<T> shards = stacked_shards<T>(stacked, graph.agents(), hosted);
+    if constexpr (std::is_same_v<T, float>)
+      if (options.device == Device::cuda) device.problem = device_problem(objective, shards, {}, 0);
+    return make_objective<T>(objective, std::move(shards), {}, 0);
   }
   TrainTest<T> samples;
   Shards<T> shards =
