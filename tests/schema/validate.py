@@ -95,5 +95,14 @@ for name, text in VALID.items():
 for name, text in BROKEN.items():
     expect(False, name, text)
 
+methods = json.loads(
+    subprocess.run([program, "list", "algorithms", "--json"], check=True, capture_output=True).stdout)
+for method in methods:
+    parts = [p["name"] for p in method["parameters"] if p["required"]]
+    lines = [f'[algorithm]\nname = "{method["name"]}"'] + [f"{p} = 1" for p in parts]
+    expect(True, method["name"], "\n".join(lines))
+    for part in (p["name"] for p in method["parameters"]):
+        expect(False, f"{method['name']}.{part} misspelt", "\n".join(lines + [f"{part}_ = 1"]))
+
 print("\n".join(wrong) or f"{len(files)} files and {len(VALID)} configs fit, {len(BROKEN)} do not")
 sys.exit(1 if wrong else 0)

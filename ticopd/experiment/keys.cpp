@@ -83,7 +83,7 @@ Table<OptionInfo>& plain_keys() {
            "last"},
           {"log.every", whole(1, rounds), none, "or every so many rounds"},
           {"log.lyapunov", boolean(), false,
-           "true: the column `lyapunov` in metrics.csv, F_t of TiCoPD's theorem (theory.md); "
+           "true: the column `lyapunov` in metrics.csv, F_t of TiCoPD's theorem (docs/theory.md); "
            "`ticopd` with constant step sizes and `network.transport = \"none\"` only"},
 
           {"checkpoint.every_s", number(0), 60.0, "seconds between checkpoints; 0: not by time"},
@@ -107,7 +107,7 @@ Table<OptionInfo>& plain_keys() {
            "which points are tried; left out: `seed`. The runs themselves always use `seed`"},
           {"tune.search", domain::table(), none,
            "other ranges, or values to keep: `{ alpha = [0.01, 1], theta = 0.3 }`; see "
-           "[tuning.md](tuning.md)"},
+           "docs/tuning.md"},
       }};
   return table;
 }

@@ -117,6 +117,20 @@ json run_json(const Series& run, const Style& style, const ReportOptions& option
           {"toml", json_to_toml(run.summary["config"])}};
 }
 
+// How the page names the columns: the titles that the figure has.
+json titles_json(std::span<const std::string_view> columns) {
+  json titles = json::array();
+  for (const std::string_view column : columns) titles.push_back(metric_title(column));
+  return titles;
+}
+
+json higher_is_better_json(std::span<const std::string_view> columns) {
+  json metrics = json::array();
+  for (const std::string_view column : columns)
+    if (higher_is_better(column)) metrics.push_back(column);
+  return metrics;
+}
+
 }  // namespace
 
 json report_json(std::span<const Series> runs, const ReportOptions& options) {
@@ -132,6 +146,8 @@ json report_json(std::span<const Series> runs, const ReportOptions& options) {
           {"command", options.command},
           {"targets", std::move(targets)},
           {"columns", column_names()},
+          {"titles", titles_json(column_names())},
+          {"higher_is_better", higher_is_better_json(column_names())},
           {"runs", std::move(all)}};
 }
 
