@@ -6,7 +6,7 @@ WERROR ?= $(if $(CI),ON,OFF)
 CMAKE_FLAGS = -DTICOPD_WERROR=$(WERROR)
 .DEFAULT_GOAL := help
 
-.PHONY: help build demo figure test test-all asan tsan fuzz sanitize-cuda bench format clean
+.PHONY: help build demo figure test test-all asan tsan fuzz sanitize-cuda bench docs format clean
 help:
 	@echo 'make demo       build, fetch MNIST, see ten agents train (a few minutes)'
 	@echo 'make test       build and run the tests'
@@ -68,6 +68,12 @@ bench:
 	@if [ -x build/bench/bench/bench_cuda ] && nvidia-smi > /dev/null 2>&1; then \
 	  python3 bench/cuda/figures.py build/bench/bench/bench_cuda $${XDG_CACHE_HOME:-$$HOME/.cache}/ticopd/mnist; \
 	else echo 'CUDA figures: skipped, there is no GPU here'; fi
+
+# The tables of docs/ that come from the library.
+docs:
+	@cmake --preset release $(CMAKE_FLAGS) > /dev/null
+	@cmake --build --preset release --parallel $(JOBS) --target write_docs
+	@build/release/tests/write_docs docs/configuration.md
 
 format:
 	@git ls-files "*.cpp" "*.hpp" "*.cu" "*.cuh" | xargs clang-format -i

@@ -1,15 +1,17 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.hpp"
 #include "ticopd/algorithms/registry.hpp"
-#include "ticopd/codecs/codec.hpp"
-#include "ticopd/data/source.hpp"
+#include "ticopd/codecs/table.hpp"
+#include "ticopd/data/table.hpp"
 #include "ticopd/graph/graph.hpp"
 #include "ticopd/kernels/gemm.hpp"
 #include "ticopd/kernels/kernel.hpp"
 #include "ticopd/objectives/registry.hpp"
+#include "ticopd/transport/table.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -63,38 +65,92 @@ json kernels() {
   return list;
 }
 
-json make_list(const std::string& what) {
-  if (what == "algorithms") return algorithms();
-  if (what == "kernels") return kernels();
+// "bits = 8, scaled = true, k or fraction": the options that an entry takes, with their defaults.
+template <class Options>
+std::string options_text(const ticopd::Table<Option<Options>>& table,
+                         const std::vector<std::string>& taken) {
+  std::string text;
+  for (const std::string& name : taken) {
+    const OptionInfo& option = table.at(name);
+    const char* between = !option.instead_of.empty() ? " or " : ", ";
+    const std::string value = to_text(option.value);
+    text += fmt::format("{}{}{}", text.empty() ? "" : between, name,
+                        value.empty() ? "" : " = " + value);
+  }
+  return text;
+}
+
+json codecs() {
   json list = json::array();
-  if (what == "codecs")
-    for (const auto& c : codec_table())
-      list.push_back(entry(c.kind, std::string(c.options), std::string(c.summary)));
-  if (what == "graphs")
-    for (const auto& g : graph_table())
-      list.push_back(entry(g.kind, std::string(g.options), std::string(g.summary)));
-  if (what == "objectives")
-    for (const auto& o : objective_table())
-      list.push_back(entry(o.name, "", std::string(o.summary)));
-  if (what == "datasets")
-    for (const auto& d : data_table()) list.push_back(entry(d.name, "", std::string(d.summary)));
+  for (const CodecInfo& c : codec_table())
+    list.push_back(entry(c.name, options_text(codec_options_table(), c.options), c.summary));
   return list;
 }
 
+json graphs() {
+  json list = json::array();
+  for (const GraphInfo& g : graph_table()) {
+    const std::string options = options_text(graph_options_table(), g.options);
+    list.push_back(entry(g.name, options.empty() ? "agents" : "agents, " + options, g.summary));
+  }
+  return list;
+}
+
+json objectives() {
+  json list = json::array();
+  for (const ObjectiveInfo& o : objective_table())
+    list.push_back(entry(o.name, options_text(objective_options_table(), o.options), o.summary));
+  return list;
+}
+
+json datasets() {
+  json list = json::array();
+  for (const DataInfo& d : data_table())
+    list.push_back(entry(d.form(), options_text(data_options_table(), d.options), d.summary));
+  return list;
+}
+
+json transports() {
+  json list = json::array();
+  for (const TransportInfo& t : transport_table()) {
+    json e = entry(t.name, t.ranks == TransportInfo::Ranks::threads ? "ranks" : "", t.summary);
+    e["processes"] = t.ranks == TransportInfo::Ranks::processes;
+    list.push_back(e);
+  }
+  return list;
+}
+
+struct List {
+  std::string_view name;
+  json (*make)();
+};
+
+const std::vector<List>& lists() {
+  static const std::vector<List> all{{"algorithms", algorithms}, {"codecs", codecs},
+                                     {"graphs", graphs},         {"objectives", objectives},
+                                     {"datasets", datasets},     {"transports", transports},
+                                     {"kernels", kernels}};
+  return all;
+}
+
+std::vector<std::string_view> list_names() {
+  std::vector<std::string_view> names;
+  for (const List& list : lists()) names.push_back(list.name);
+  return names;
+}
+
 int list(const std::string& what, bool as_json) {
-  static const std::vector<std::string> all = {"algorithms", "codecs",   "graphs",
-                                               "objectives", "datasets", "kernels"};
-  json lists = json::object();
-  for (const std::string& name : all)
-    if (what.empty() || what == name) lists[name] = make_list(name);
+  json made = json::object();
+  for (const List& l : lists())
+    if (what.empty() || what == l.name) made[l.name] = l.make();
   if (as_json) {
-    fmt::print("{}\n", (what.empty() ? lists : lists[what]).dump(2));
+    fmt::print("{}\n", (what.empty() ? made : made[what]).dump(2));
     return 0;
   }
-  for (const std::string& name : all) {
-    if (!lists.contains(name)) continue;
+  for (const std::string_view name : list_names()) {
+    if (!made.contains(name)) continue;
     if (what.empty()) fmt::print("{}\n", name);
-    for (const json& e : lists[name]) {
+    for (const json& e : made[name]) {
       const auto options = e["options"].get<std::string>();
       fmt::print("  {:<20} {}\n", e["name"].get<std::string>(), e["summary"].get<std::string>());
       if (!options.empty()) fmt::print("  {:<20}   {}\n", "", options);
@@ -109,10 +165,8 @@ void add_list(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("list", "What there is: algorithms, codecs, graphs, ...");
   auto what = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
-  command
-      ->add_option("WHAT", *what,
-                   "algorithms, codecs, graphs, objectives, datasets or kernels; default: all")
-      ->check(one_of({"algorithms", "codecs", "graphs", "objectives", "datasets", "kernels"}));
+  command->add_option("WHAT", *what, fmt::format("{}; default: all", fmt::join(list_names(), ", ")))
+      ->check(one_of(list_names()));
   command->add_flag("--json", *as_json, "As JSON");
   command->footer("Example:\n  ticopd list algorithms");
   command->callback([=, &action] { action = [=] { return list(*what, *as_json); }; });

@@ -13,6 +13,7 @@
 #include "ticopd/experiment/run_set.hpp"
 #include "ticopd/transport/collective.hpp"
 #include "ticopd/transport/plugin.hpp"
+#include "ticopd/transport/table.hpp"
 
 namespace ticopd::app {
 
@@ -152,15 +153,21 @@ fs::path agreed_folder(const fs::path& mine, Processes* ranks) {
   return ranks->rank() == 0 ? mine : fs::path(std::string(told.begin(), told.end()));
 }
 
+const TransportInfo& chosen_transport(const Config& config) {
+  return transport_table().at(config.get<std::string>("network.transport"));
+}
+
 int run_experiment_of(const fs::path& file, const Config& config, const RunFlags& flags,
                       Processes* ranks) {
   device_of(flags);  // refused before anything else is looked at
   if (flags.resume && flags.out.empty())
     throw UsageError("--resume needs --out DIR, the folder of the run to go on with");
-  if (ranks && config.get<std::string>("network.transport") == "threads")
-    throw ConfigError(
-        "network.transport = \"threads\": allowed under mpirun are none and mpi: its processes are "
-        "the ranks");
+  const TransportInfo& transport = chosen_transport(config);
+  if (ranks && transport.ranks == TransportInfo::Ranks::threads)
+    throw ConfigError(fmt::format(
+        "network.transport = \"{}\": allowed under mpirun are none and {}: its processes are the "
+        "ranks",
+        transport.name, ranks->kind()));
   const bool speaks = !ranks || ranks->rank() == 0;
   const auto name = config.get<std::string>("name");
   Progress progress(name, config.get<std::uint32_t>("iterations"), flags.quiet || !speaks);
@@ -207,10 +214,11 @@ int run_one(const fs::path& file, const RunFlags& flags) {
     if (processes_started() == 0) throw;
     trouble = std::current_exception();  // said later, by one rank for all
   }
-  if (processes_started() == 0 && config->get<std::string>("network.transport") != "mpi")
-    return run_experiment_of(file, *config, flags, nullptr);
-  const auto ranks =
-      join_processes(config ? config->get<double>("network.deadline_s") : 60, leave_at_once);
+  // Under mpirun a config that names no processes, or cannot be read, still joins them.
+  JoinProcesses join = config ? chosen_transport(*config).join : nullptr;
+  if (processes_started() == 0 && !join) return run_experiment_of(file, *config, flags, nullptr);
+  if (!join) join = join_processes;
+  const auto ranks = join(config ? config->get<double>("network.deadline_s") : 60, leave_at_once);
   return together(*ranks, [&] {
     if (trouble) std::rethrow_exception(trouble);
     return run_experiment_of(file, *config, flags, ranks.get());

@@ -1,3 +1,4 @@
+#include "ticopd/data/npy_source.hpp"
 #include "ticopd/data/source.hpp"
 
 #include "data/temporary.hpp"
@@ -169,7 +170,7 @@ TEST_F(Source, UnknownFormsAreNamedWithWhatIsAllowed) {
 TEST_F(Source, TheTableListsEveryForm) {
   std::vector<std::string> names;
   for (const DataInfo& info : data_table()) {
-    names.emplace_back(info.name);
+    names.push_back(info.form());
     EXPECT_FALSE(info.summary.empty());
   }
   EXPECT_EQ(names, (std::vector<std::string>{"mnist", "idx:DIR", "libsvm:FILE", "csv:FILE",

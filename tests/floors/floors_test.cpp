@@ -18,7 +18,7 @@ const fs::path root = TICOPD_SOURCE_DIR;
 // From the ground up. A folder may include itself, every floor below, and the folders to its left
 // on its own floor.
 const std::vector<std::vector<std::string>> floors{
-    {"error", "bytes", "numeric", "system"},
+    {"error", "bytes", "table", "option", "numeric", "system"},
     {"graph", "codecs", "data", "transport", "kernels"},
     {"objectives", "network"},
     {"algorithms"},

@@ -81,13 +81,13 @@ TEST(Builders, GiveTheDegreesOfTheirShape) {
 
 TEST(Builders, AreSymmetricForEverySizeAndKind) {
   for (const GraphInfo& info : graph_table()) {
-    if (info.kind == "file") continue;
+    if (info.name == "file") continue;
     for (const int n : {1, 2, 4, 8, 16, 64}) {
       GraphOptions o;
-      o.kind = info.kind;
+      o.kind = info.name;
       o.agents = n;
       const Graph g = make_graph(o, 3);
-      EXPECT_EQ(g.agents(), n) << info.kind;
+      EXPECT_EQ(g.agents(), n) << info.name;
       expect_symmetric_and_ascending(g);
     }
   }
@@ -147,7 +147,7 @@ TEST(Builders, RefuseTooFewTooManyAndOddSizes) {
   for (const GraphInfo& info : graph_table())
     for (const int n : {0, -3, 1000001}) {
       GraphOptions o;
-      o.kind = info.kind;
+      o.kind = info.name;
       o.agents = n;
       o.path = "nowhere.txt";
       const std::string message = message_of<ConfigError>([&] { make_graph(o, 1); });

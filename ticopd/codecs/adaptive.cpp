@@ -40,10 +40,6 @@ bool take_level(TernaryReader& digits, std::uint32_t top, std::uint32_t& level, 
 template <class T>
 Adaptive<T>::Adaptive(const CodecOptions& options)
     : omega_(options.omega), step_(options.step), coding_(options.coding) {
-  if (!(omega_ >= 0 && omega_ <= 1e6))  // and NaN
-    throw ConfigError(fmt::format("codec.omega = {}: allowed is 0 <= omega <= 1e6", omega_));
-  if (!(step_ >= 1e-30 && step_ <= 1e30))
-    throw ConfigError(fmt::format("codec.step = {}: allowed is 1e-30 <= step <= 1e30", step_));
   each_point(omega_, step_, [this](double point) { points_.push_back(point); });
   const std::size_t exponents = exponent_field(points_.back()) + 2;
   std::uint32_t last = 0;

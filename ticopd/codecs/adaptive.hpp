@@ -18,7 +18,12 @@ namespace ticopd {
 template <class T>
 class Adaptive final : public Codec<T> {
  public:
-  explicit Adaptive(const CodecOptions& options);  // ConfigError for omega or step out of range
+  static constexpr CodecAbout about{
+      .name = "adaptive",
+      .options = {"omega", "step", "coding"},
+      .summary = "random rounding to points apart by omega |x| + step, in ternary digits"};
+
+  explicit Adaptive(const CodecOptions& options);
 
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override;
   bool decode(std::span<const std::byte> in, const MessageId& message,

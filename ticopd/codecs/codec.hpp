@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,12 +13,16 @@
 #include "ticopd/bytes.hpp"
 #include "ticopd/codecs/source.hpp"
 #include "ticopd/numeric/noise.hpp"
+#include "ticopd/option.hpp"
 
 namespace ticopd {
 
 // How the symbols of a quantiser become bits: planes of fixed width, an entropy coder, or the Elias
 // code of the QSGD paper (levels.hpp).
 enum class Coding { fixed, entropy, elias };
+constexpr std::array<std::string_view, 3> words_of(Coding) {
+  return {"fixed", "entropy", "elias"};
+}
 
 // What a codec promises: E||Q(v) / rescale - v||^2 <= relative ||v||^2 + absolute for every v.
 struct ErrorBound {
@@ -27,22 +32,32 @@ struct ErrorBound {
   bool unbiased = false;  // E Q(v) = v
 };
 
-// What a config may say of a codec. Keys that a kind does not use are ignored.
+// The options of all codecs with their defaults. codecs/options.cpp says what each one means and
+// which values it may have. A kind ignores the options that it does not take.
 struct CodecOptions {
   std::string kind = "identity";
-  int bits = 8;            // qsgd: levels 0 ... s = 2^bits - 1; infinity: 0 ... 2^(bits - 1); grid
-  bool scaled = true;      // qsgd: divide by tau, which makes it contract
-  std::size_t bucket = 0;  // one norm per so many coordinates; 0: one for the row
-  std::optional<std::size_t> k = {};    // top_k, rand_k
-  std::optional<double> fraction = {};  // top_k, rand_k: k = max(1, floor(fraction d))
-  bool unbiased = false;                // rand_k: scale by d / k
-  double threshold = 0.1;               // threshold: keep |v_k| >= threshold max |v|
-  double p = 0.5;                       // random_gossip: the chance that the row travels
-  double omega = 0.25;                  // adaptive: relative error
-  double step = 1e-3;                   // adaptive: absolute error eta_q
-  std::string then = "";                // top_k, rand_k, threshold: how the kept values travel
+  int bits = 8;
+  bool scaled = true;
+  std::size_t bucket = 0;
+  std::optional<std::size_t> k = {};
+  std::optional<double> fraction = {};
+  bool unbiased = false;
+  double threshold = 0.1;
+  double p = 0.5;
+  double omega = 0.25;
+  double step = 1e-3;
+  std::string then = "";
   Coding coding = Coding::fixed;
-  double r0 = 1, kappa = 0.99;  // grid: the box at round t is +- r0 kappa^(t - 1)
+  double r0 = 1, kappa = 0.99;
+  OwnOptions own = {};  // options that a program registered (codecs/table.hpp)
+};
+
+// What a codec's class says of itself, as `static constexpr CodecAbout about`.
+struct CodecAbout {
+  std::string_view name;                         // the word of codec.kind
+  std::array<std::string_view, 6> options = {};  // the options it takes
+  std::string_view summary = "";
+  bool may_follow = false;  // as codec.then, behind a sparsifier
 };
 
 template <class T>
@@ -123,13 +138,6 @@ class Codec {
 extern template class Codec<float>;
 extern template class Codec<double>;
 
-// What `ticopd list codecs` shows.
-struct CodecInfo {
-  std::string_view kind;
-  std::string_view options;
-  std::string_view summary;
-};
-std::span<const CodecInfo> codec_table();
 // Whether codecs of this kind can have another coding than `fixed`.
 bool has_coding(std::string_view kind);
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +8,6 @@
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/codecs/levels.hpp"
 #include "ticopd/codecs/values.hpp"
-#include "ticopd/error.hpp"
 
 namespace ticopd {
 
@@ -25,18 +22,16 @@ namespace ticopd {
 template <class T>
 class Grid final : public Codec<T> {
  public:
+  static constexpr CodecAbout about{
+      .name = "grid",
+      .options = {"bits", "r0", "kappa", "coding"},
+      .summary = "2^bits cells of a box that shrinks by kappa each round; for magnusson"};
+
   explicit Grid(const CodecOptions& options)
       : bits_(static_cast<unsigned>(options.bits)),
         r0_(options.r0),
         kappa_(options.kappa),
-        coding_(options.coding) {
-    if (options.bits < 1 || options.bits > 16)
-      throw ConfigError(fmt::format("codec.bits = {}: allowed are 1, 2, ..., 16", options.bits));
-    if (!(r0_ > 0 && r0_ <= 0x1p126))  // and NaN
-      throw ConfigError(fmt::format("codec.r0 = {}: allowed is 0 < r0 <= 2^126", r0_));
-    if (!(kappa_ > 0 && kappa_ <= 1))
-      throw ConfigError(fmt::format("codec.kappa = {}: allowed is 0 < kappa <= 1", kappa_));
-  }
+        coding_(options.coding) {}
 
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     if (!all_finite(v)) return false;

@@ -11,6 +11,9 @@ namespace ticopd {
 template <class T>
 class Identity final : public Codec<T> {
  public:
+  static constexpr CodecAbout about{.name = "identity",
+                                    .summary = "the row itself, in the run's precision"};
+
   explicit Identity(const CodecOptions&) {}
 
   bool encode(std::span<const T> v, const MessageId&, Bytes& out) const override {

@@ -11,6 +11,12 @@ namespace ticopd {
 // which a field of `bits` bits could hold, is refused. X. Liu, Y. Li, R. Wang, J. Tang, M. Yan,
 // "Linear Convergent Decentralized Optimization with Compression", 2021.
 struct LargestMagnitude {
+  static constexpr CodecAbout about{
+      .name = "infinity",
+      .options = {"bits", "bucket", "coding"},
+      .summary = "random rounding to 2^(bits - 1) levels of the largest magnitude",
+      .may_follow = true};
+
   static constexpr std::uint32_t top_level(unsigned bits) { return (1u << bits) >> 1; }
   static constexpr bool can_scale = false, sums_squares = false;
 

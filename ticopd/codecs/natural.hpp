@@ -22,6 +22,11 @@ namespace ticopd {
 template <class T>
 class Natural final : public Codec<T> {
  public:
+  static constexpr CodecAbout about{
+      .name = "natural",
+      .options = {"coding"},
+      .summary = "random rounding to powers of two: signs and exponents",
+      .may_follow = true};
   static constexpr unsigned most_code = most_power_code;
 
   explicit Natural(const CodecOptions& options) : coding_(options.coding) {}

@@ -10,6 +10,11 @@ namespace ticopd {
 template <class T, class Loops = BestLoops<T>>
 class NormSign final : public ScaledSigns<T, Loops> {
  public:
+  static constexpr CodecAbout about{
+      .name = "norm_sign",
+      .options = {"bucket"},
+      .summary = "one bit per coordinate and half the largest magnitude",
+      .may_follow = true};
   using ScaledSigns<T, Loops>::ScaledSigns;
 
   // It does not contract; Q / r with r = d / 2 does. With M = ||v||_inf,

@@ -37,10 +37,7 @@ Qsgd<T, Loops, Norm>::Qsgd(const CodecOptions& options)
       s_(Norm::top_level(bits_ & 31u)),
       scaled_(options.scaled && Norm::can_scale),
       bucket_(options.bucket),
-      coding_(options.coding) {
-  if (options.bits < 1 || options.bits > 16)
-    throw ConfigError(fmt::format("codec.bits = {}: allowed are 1, 2, ..., 16", options.bits));
-}
+      coding_(options.coding) {}
 
 template <class T, class Loops, class Norm>
 bool Qsgd<T, Loops, Norm>::encode(std::span<const T> v, const MessageId& message,

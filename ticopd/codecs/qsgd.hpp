@@ -11,6 +11,12 @@ namespace ticopd {
 
 // What Qsgd measures a bucket by, and how many levels that has.
 struct EuclideanNorm {
+  static constexpr CodecAbout about{
+      .name = "qsgd",
+      .options = {"bits", "scaled", "bucket", "coding"},
+      .summary = "random rounding to 2^bits levels of the norm, and a sign",
+      .may_follow = true};
+
   static constexpr std::uint32_t top_level(unsigned bits) { return (1u << bits) - 1; }
   static constexpr bool can_scale = true, sums_squares = true;
 
@@ -51,9 +57,10 @@ struct EuclideanNorm {
 template <class T, class Loops = BestLoops<T>, class Norm = EuclideanNorm>
 class Qsgd final : public Codec<T> {
  public:
+  static constexpr CodecAbout about = Norm::about;
   using typename Codec<T>::Use;
 
-  explicit Qsgd(const CodecOptions& options);  // ConfigError unless bits is 1 ... 16
+  explicit Qsgd(const CodecOptions& options);
 
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override;
   bool decode(std::span<const std::byte> in, const MessageId& message,

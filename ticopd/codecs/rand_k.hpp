@@ -18,6 +18,11 @@ namespace ticopd {
 template <class T>
 class RandK final : public Codec<T> {
  public:
+  static constexpr CodecAbout about{
+      .name = "rand_k",
+      .options = {"k", "fraction", "unbiased", "then"},
+      .summary = "k coordinates that both ends draw from the seed: values only"};
+
   explicit RandK(const CodecOptions& options)
       : size_(options), inner_(make_codec_of_kept<T>(options)), unbiased_(options.unbiased) {}
 

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/codecs/identity.hpp"
-#include "ticopd/error.hpp"
 
 namespace ticopd {
 
@@ -14,10 +11,11 @@ namespace ticopd {
 template <class T>
 class RandomGossip final : public Codec<T> {
  public:
-  explicit RandomGossip(const CodecOptions& options) : row_(options), p_(options.p) {
-    if (!(p_ > 0 && p_ <= 1))  // and NaN
-      throw ConfigError(fmt::format("codec.p = {}: allowed is 0 < p <= 1", p_));
-  }
+  static constexpr CodecAbout about{.name = "random_gossip",
+                                    .options = {"p"},
+                                    .summary = "the row with probability p, else nothing"};
+
+  explicit RandomGossip(const CodecOptions& options) : row_(options), p_(options.p) {}
 
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     if (travels(message)) return row_.encode(v, message, out);

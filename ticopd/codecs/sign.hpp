@@ -10,6 +10,10 @@ namespace ticopd {
 template <class T, class Loops = BestLoops<T>>
 class Sign final : public ScaledSigns<T, Loops> {
  public:
+  static constexpr CodecAbout about{.name = "sign",
+                                    .options = {"bucket"},
+                                    .summary = "one bit per coordinate and the mean magnitude",
+                                    .may_follow = true};
   using ScaledSigns<T, Loops>::ScaledSigns;
 
   // ||Q(v) - v||^2 = ||v||^2 - ||v||_1^2 / d, and ||v||_1 >= ||v||: equal for one nonzero

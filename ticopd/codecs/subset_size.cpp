@@ -17,11 +17,6 @@ SubsetSize::SubsetSize(const CodecOptions& options)
                     *options.k, *options.fraction, options.kind));
   if (!options.k && !options.fraction)
     throw ConfigError(fmt::format("codec.k or codec.fraction: {} needs one of them", options.kind));
-  if (options.k && *options.k < 1)
-    throw ConfigError(fmt::format("codec.k = {}: allowed are 1, 2, 3, ...", *options.k));
-  if (options.fraction && !(*options.fraction > 0 && *options.fraction <= 1))  // and NaN
-    throw ConfigError(
-        fmt::format("codec.fraction = {}: allowed is 0 < fraction <= 1", *options.fraction));
 }
 
 std::size_t SubsetSize::of(std::size_t d) const {

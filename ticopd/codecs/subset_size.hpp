@@ -10,7 +10,7 @@ namespace ticopd {
 // more than there are.
 class SubsetSize {
  public:
-  explicit SubsetSize(const CodecOptions& options);  // ConfigError unless one of the two is given
+  explicit SubsetSize(const CodecOptions& options);  // ConfigError unless just one is given
 
   std::size_t of(std::size_t d) const;
   double kept_share(std::size_t d) const;  // of ||v||^2, at least on average: k / d

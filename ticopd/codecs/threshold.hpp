@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -10,7 +8,6 @@
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/codecs/kept_values.hpp"
 #include "ticopd/codecs/values.hpp"
-#include "ticopd/error.hpp"
 
 namespace ticopd {
 
@@ -19,12 +16,13 @@ namespace ticopd {
 template <class T>
 class Threshold final : public Codec<T> {
  public:
+  static constexpr CodecAbout about{
+      .name = "threshold",
+      .options = {"threshold", "then", "coding"},
+      .summary = "the magnitudes of at least threshold times the largest"};
+
   explicit Threshold(const CodecOptions& options)
-      : kept_(options), plain_(options.then.empty()), threshold_(options.threshold) {
-    if (!(threshold_ >= 0 && threshold_ <= 1))  // and NaN
-      throw ConfigError(
-          fmt::format("codec.threshold = {}: allowed is 0 <= threshold <= 1", threshold_));
-  }
+      : kept_(options), plain_(options.then.empty()), threshold_(options.threshold) {}
 
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
     const T largest = largest_magnitude(Source<T>(v));

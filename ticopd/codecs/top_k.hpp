@@ -19,6 +19,10 @@ namespace ticopd {
 template <class T>
 class TopK final : public Codec<T> {
  public:
+  static constexpr CodecAbout about{.name = "top_k",
+                                    .options = {"k", "fraction", "then", "coding"},
+                                    .summary = "the k largest magnitudes and their indices"};
+
   explicit TopK(const CodecOptions& options) : size_(options), kept_(options) {}
 
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {

@@ -4,9 +4,10 @@
 
 #include <cmath>
 
-#include "ticopd/system/stream.hpp"
+#include "ticopd/data/file_source.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/numeric/parse_number.hpp"
+#include "ticopd/system/stream.hpp"
 
 namespace ticopd {
 namespace {
@@ -97,6 +98,18 @@ Dataset<T> read_csv(const std::filesystem::path& file, int label_column) {
   });
 }
 
+template <class T>
+SampleSource<T> open_csv(const std::filesystem::path& file, const DataOptions& options) {
+  return file_source<T>(file, options.test_file(), options.regression,
+                        [](const std::filesystem::path& f) -> Reading<T> {
+                          return [f](const Wanted& wanted, const Take<T>& take) {
+                            return scan_csv(f, 0, wanted, take);
+                          };
+                        });
+}
+
+template SampleSource<float> open_csv(const std::filesystem::path&, const DataOptions&);
+template SampleSource<double> open_csv(const std::filesystem::path&, const DataOptions&);
 template Contents scan_csv(const std::filesystem::path&, int, const Wanted&, const Take<float>&);
 template Contents scan_csv(const std::filesystem::path&, int, const Wanted&, const Take<double>&);
 template Dataset<float> read_csv(const std::filesystem::path&, int);

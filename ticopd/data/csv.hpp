@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "ticopd/data/reading.hpp"
+#include "ticopd/data/table.hpp"
 
 namespace ticopd {
 
@@ -14,5 +15,9 @@ Contents scan_csv(const std::filesystem::path& file, int label_column, const Wan
                   const Take<T>& take);
 template <class T>
 Dataset<T> read_csv(const std::filesystem::path& file, int label_column = 0);
+
+// csv:FILE of problem.data.
+template <class T>
+SampleSource<T> open_csv(const std::filesystem::path& file, const DataOptions& options);
 
 }  // namespace ticopd

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ticopd/system/stream.hpp"
+#include "ticopd/data/class_labels.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/numeric/parse_number.hpp"
+#include "ticopd/system/stream.hpp"
 
 namespace ticopd {
 namespace {
@@ -90,6 +91,31 @@ Dataset<T> read_libsvm(const std::filesystem::path& file, std::size_t features) 
   });
 }
 
+template <class T>
+SampleSource<T> open_libsvm(const std::filesystem::path& file, const DataOptions& options) {
+  std::filesystem::path test = options.test_file();
+  const std::filesystem::path beside = file.string() + ".t";
+  if (std::error_code ignored; test.empty() && std::filesystem::exists(beside, ignored))
+    test = beside;
+  const auto reading = [](const std::filesystem::path& f, std::size_t features) -> Reading<T> {
+    return [=](const Wanted& wanted, const Take<T>& take) {
+      return scan_libsvm(f, features, wanted, take);
+    };
+  };
+  SampleSource<T> source{reading(file, 0), {}, {}};
+  if (!test.empty()) source.test = reading(test, 1);  // it may be all zeros, its training file not
+  source.reconcile = [=, regression = options.regression](Contents& train, Contents& tested) {
+    // The most that either file has, since zeros at the end leave no trace in one.
+    const std::size_t features = std::max(train.features, tested.features);
+    train.features = features;
+    if (!test.empty()) tested.features = features;
+    return regression ? 0 : number_classes(train.labels, file, tested.labels, test);
+  };
+  return source;
+}
+
+template SampleSource<float> open_libsvm(const std::filesystem::path&, const DataOptions&);
+template SampleSource<double> open_libsvm(const std::filesystem::path&, const DataOptions&);
 template Contents scan_libsvm(const std::filesystem::path&, std::size_t, const Wanted&,
                               const Take<float>&);
 template Contents scan_libsvm(const std::filesystem::path&, std::size_t, const Wanted&,

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "ticopd/data/reading.hpp"
+#include "ticopd/data/table.hpp"
 
 namespace ticopd {
 
@@ -16,5 +17,9 @@ Contents scan_libsvm(const std::filesystem::path& file, std::size_t features, co
                      const Take<T>& take);
 template <class T>
 Dataset<T> read_libsvm(const std::filesystem::path& file, std::size_t features = 0);
+
+// libsvm:FILE of problem.data.
+template <class T>
+SampleSource<T> open_libsvm(const std::filesystem::path& file, const DataOptions& options);
 
 }  // namespace ticopd

@@ -16,7 +16,7 @@ namespace {
 
 using Samples = std::vector<std::uint32_t>;
 
-constexpr std::array<std::string_view, 4> names{"label", "sorted", "iid", "dirichlet"};
+constexpr auto names = words_of(Partition{});
 constexpr std::uint32_t attempts = 100;
 
 // Index of the first agent without samples, or the number of agents.

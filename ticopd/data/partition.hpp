@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -14,6 +15,9 @@ enum class Partition {
   iid,        // equal slices of a seeded shuffle
   dirichlet,  // each class divided by Dirichlet(alpha) shares: the smaller alpha, the less alike
 };
+constexpr std::array<std::string_view, 4> words_of(Partition) {
+  return {"label", "sorted", "iid", "dirichlet"};
+}
 
 Partition parse_partition(std::string_view name);  // ConfigError naming problem.partition
 

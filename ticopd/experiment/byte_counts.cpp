@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "ticopd/error.hpp"
+#include "ticopd/transport/table.hpp"
 
 namespace ticopd {
 namespace {
@@ -177,10 +177,10 @@ ByteCounts::Rank rank_of(const Value& v, std::size_t index, std::size_t ranks, s
 
 void read_transport(const Value& transport, ByteCounts& counts) {
   const std::size_t agents = counts.agents.size();
-  constexpr std::array<std::string_view, 3> kinds{"none", "threads", "mpi"};
   counts.kind = transport.at("kind").text();
-  if (std::ranges::find(kinds, counts.kind) == kinds.end())
-    throw FormatError("run.json: " + not_allowed("transport.kind", counts.kind, kinds));
+  if (!transport_table().find(counts.kind))
+    throw FormatError("run.json: " +
+                      not_allowed("transport.kind", counts.kind, transport_table().names()));
   if (transport.has("library")) counts.library = transport.at("library").text();
   counts.by_link = transport.has("by_link");
   for (const Value& part : transport.at("parts").list())

@@ -8,115 +8,15 @@
 #include <nlohmann/json.hpp>
 
 #include "ticopd/algorithms/registry.hpp"
-#include "ticopd/codecs/codec.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/value_checks.hpp"
-#include "ticopd/graph/graph.hpp"
-#include "ticopd/objectives/registry.hpp"
+#include "ticopd/experiment/keys.hpp"
+#include "ticopd/experiment/values.hpp"
 
 namespace ticopd {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using namespace value_checks;
-
-template <class Table, class Member>
-std::vector<std::string_view> names(const Table& table, Member member) {
-  std::vector<std::string_view> all;
-  for (const auto& entry : table) all.push_back(entry.*member);
-  return all;
-}
-
-struct Key {
-  std::string name;
-  Check check;
-  json value = nullptr;  // the default; null: absent unless given
-};
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr std::int64_t rounds = 0xffffffff;
-
-// Every key there is, but for the parameters of the algorithms, which their headers declare.
-const std::vector<Key>& keys() {
-  static const std::vector<Key> all = {
-      {"name", text},
-      {"seed", integer(0, INT64_MAX), 1},
-      {"iterations", integer(1, rounds), 1000},
-      {"precision", word({"float", "double"}), "float"},
-
-      {"problem.objective", word(names(objective_table(), &ObjectiveInfo::name)), "mlp"},
-      {"problem.hidden", hidden_sizes, json::array({100})},
-      {"problem.activation", word({"sigmoid", "tanh", "relu"}), "sigmoid"},
-      {"problem.data", text, "mnist"},
-      {"problem.test", text},
-      {"problem.normalize", boolean, false},
-      {"problem.partition", word({"label", "sorted", "iid", "dirichlet"}), "label"},
-      {"problem.partition_alpha", number(0, inf, false), 0.3},
-      {"problem.weighting", word({"agent", "sample"}), "agent"},
-      {"problem.batch", batch_size, "full"},
-      {"problem.l2", number(0, inf), 0.0},
-      {"problem.l2r", number(0, inf), 0.1},
-      {"problem.init", word({"torch", "zero"})},
-      {"problem.max_samples", integer(0, INT32_MAX), 0},
-      {"problem.samples", integer(1, INT32_MAX), 2000},
-      {"problem.features", integer(1, 10'000'000), 64},
-      {"problem.classes", integer(2, 10'000), 10},
-
-      {"graph.kind", word(names(graph_table(), &GraphInfo::kind)), "ring"},
-      {"graph.agents", integer(1, 1'000'000), 10},
-      {"graph.rows", integer(0, 1'000'000), 0},
-      {"graph.p", number(0, 1, false), 0.4},
-      {"graph.radius", number(0, inf, false), 0.5},
-      {"graph.path", text},
-      {"graph.weights", word({"metropolis", "lazy_metropolis"}), "metropolis"},
-      {"graph.drop", number(0, 0.99), 0.0},
-
-      {"codec.kind", word(names(codec_table(), &CodecInfo::kind)), "identity"},
-      {"codec.bits", integer(1, 16), 8},
-      {"codec.scaled", boolean, true},
-      {"codec.bucket", integer(0, INT32_MAX), 0},
-      {"codec.k", integer(1, INT32_MAX)},
-      {"codec.fraction", number(0, 1, false)},
-      {"codec.unbiased", boolean, false},
-      {"codec.threshold", number(0, 1), 0.1},
-      {"codec.p", number(0, 1, false), 0.5},
-      {"codec.omega", number(0, 1e6), 0.25},
-      {"codec.step", number(1e-30, 1e30), 1e-3},
-      {"codec.r0", number(0, 0x1p126, false), 1.0},
-      {"codec.kappa", number(0, 1, false), 0.99},
-      {"codec.then", word({"qsgd", "sign", "natural", "infinity", "norm_sign"})},
-      {"codec.coding", word({"fixed", "entropy", "elias"}), "fixed"},
-
-      {"network.transport", word({"none", "threads", "mpi"}), "none"},
-      {"network.ranks", integer(1, 1'000'000), 2},
-      {"network.deadline_s", number(0, 31'536'000, false), 60.0},  // clocks count no centuries
-      {"network.noise", word({"none", "uniform", "gaussian"}), "none"},
-      {"network.noise_scale", number(0, inf), 0.0},
-
-      {"cuda.tf32", boolean, false},
-
-      {"log.points", integer(1, 100'000), 60},
-      {"log.every", integer(1, rounds)},
-      {"log.lyapunov", boolean, false},
-      {"log.level", word({"full", "local", "rows"}), "full"},
-      {"log.samples", integer(0, INT32_MAX), 0},
-      {"log.agents", integer(0, 1'000'000), 0},
-
-      {"checkpoint.every_s", number(0, inf), 60.0},
-      {"checkpoint.every", integer(0, rounds), 0},
-
-      {"report.title", text},
-      {"report.targets", table},
-      {"report.bits", word({"paper", "payload", "link"})},
-
-      {"tune.metric", text},
-      {"tune.runs", integer(2, 1'000'000)},
-      {"tune.seed", integer(0, INT64_MAX)},
-      {"tune.search", table},
-  };
-  return all;
-}
 
 json::json_pointer pointer(std::string_view key) {
   std::string path = "/" + std::string(key);
@@ -124,16 +24,19 @@ json::json_pointer pointer(std::string_view key) {
   return json::json_pointer(path);
 }
 
-[[noreturn]] void unknown(const std::string& key) {
-  std::vector<std::string_view> known{"algorithm.name", "problem", "graph", "codec",
-                                      "algorithm",      "network", "log",   "checkpoint",
-                                      "report",         "tune",    "cuda"};
-  for (const Key& k : keys()) known.push_back(k.name);
-  std::vector<std::string> parameters;
+using Keys = std::vector<KeyInfo>;
+
+[[noreturn]] void unknown(const std::string& key, const Keys& keys) {
+  std::vector<std::string> names{"algorithm.name", "algorithm"};
+  for (const KeyInfo& k : keys) {
+    const std::string table = k.name.substr(0, k.name.find('.'));
+    if (table != k.name && std::ranges::find(names, table) == names.end()) names.push_back(table);
+  }
+  for (const KeyInfo& k : keys) names.push_back(k.name);
   for (const AlgorithmInfo& a : algorithm_table())
     for (const ParameterInfo& p : a.parameters)
-      parameters.push_back(fmt::format("algorithm.{}", p.name));
-  known.insert(known.end(), parameters.begin(), parameters.end());
+      names.push_back(fmt::format("algorithm.{}", p.name));
+  const std::vector<std::string_view> known(names.begin(), names.end());
   // A key is often right but in the wrong table, or misspelt after the dot.
   const auto last = [](std::string_view k) { return k.substr(k.rfind('.') + 1); };
   const auto in_another_table = [&](std::string_view k) { return last(k) == last(key); };
@@ -144,17 +47,17 @@ json::json_pointer pointer(std::string_view key) {
                                              : fmt::format("; did you mean \"{}\"?", best)));
 }
 
-void refuse_unknown(const json& table, const std::string& prefix) {
+void refuse_unknown(const json& table, const std::string& prefix, const Keys& keys) {
   for (const auto& [name, value] : table.items()) {
     const std::string key = prefix + name;
     if (key == "run")
       throw ConfigError("[[run]]: this file lists several runs: `ticopd compare` makes them all");
-    const auto is_this = [&](const Key& k) { return k.name == key; };
-    const auto is_inside = [&](const Key& k) { return k.name.starts_with(key + "."); };
-    if (std::ranges::any_of(keys(), is_this)) continue;
-    if (!std::ranges::any_of(keys(), is_inside)) unknown(key);
+    const auto is_this = [&](const KeyInfo& k) { return k.name == key; };
+    const auto is_inside = [&](const KeyInfo& k) { return k.name.starts_with(key + "."); };
+    if (std::ranges::any_of(keys, is_this)) continue;
+    if (!std::ranges::any_of(keys, is_inside)) unknown(key, keys);
     if (!value.is_object()) refuse(key, value, fmt::format("is a table: [{}]", key));
-    refuse_unknown(value, key + ".");
+    refuse_unknown(value, key + ".", keys);
   }
 }
 
@@ -163,15 +66,14 @@ void check_algorithm(json& table) {
   if (table.is_null()) table = json::object();
   if (!table.is_object()) refuse("algorithm", table, "is a table: [algorithm]");
   json& name = table.emplace("name", "ticopd").first.value();
-  text("algorithm.name", name);
+  check_value("algorithm.name", domain::text(), name);
   const AlgorithmInfo& info = algorithm_info(name.get<std::string>());
   for (const FlagInfo& flag : info.flags)
-    boolean("algorithm." + std::string(flag.name),
-            table.emplace(flag.name, flag.value).first.value());
+    check_value("algorithm." + std::string(flag.name), domain::boolean(),
+                table.emplace(flag.name, flag.value).first.value());
   for (const ChoiceInfo& choice : info.choices)
-    word({choice.words.begin(), choice.words.end()})(
-        "algorithm." + std::string(choice.name),
-        table.emplace(choice.name, choice.value).first.value());
+    check_value("algorithm." + std::string(choice.name), domain::word(choice.words),
+                table.emplace(choice.name, choice.value).first.value());
   for (const ParameterInfo& p : info.parameters)
     if (!p.required && p.derived.empty()) table.emplace(p.name, p.value);
 }
@@ -192,14 +94,14 @@ json complete(json tree) {
   if (!tree.is_object()) throw ConfigError("the config is not a table of keys");
   json algorithm = tree.contains("algorithm") ? tree["algorithm"] : json();
   tree.erase("algorithm");
-  refuse_unknown(tree, "");
-  for (const Key& key : keys()) {
+  const Keys keys = config_keys();
+  refuse_unknown(tree, "", keys);
+  for (const KeyInfo& key : keys) {
     const auto at = pointer(key.name);
-    if (!tree.contains(at)) {
-      if (!key.value.is_null()) tree[at] = key.value;
-    } else {
-      key.check(key.name, tree[at]);
-    }
+    if (tree.contains(at))
+      check_value(key.name, key.domain, tree[at]);
+    else if (json value = to_json(key.value); !value.is_null())
+      tree[at] = std::move(value);
   }
   check_algorithm(algorithm);
   tree["algorithm"] = std::move(algorithm);

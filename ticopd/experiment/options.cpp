@@ -6,7 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "ticopd/codecs/table.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/values.hpp"
 
 namespace ticopd {
 namespace {
@@ -47,9 +49,18 @@ Schedule read_schedule(const std::string& key, const json& value) {
   return number("c", 0);
 }
 
-Coding coding_of(const std::string& word) {
-  if (word == "entropy") return Coding::entropy;
-  return word == "elias" ? Coding::elias : Coding::fixed;
+// What the table [section] of a config says of these options.
+template <class Options>
+void read_options(const Config& config, const std::string& section,
+                  const Table<Option<Options>>& table, Options& options) {
+  const json& given = config.tree().at(section);
+  for (const Option<Options>& o : table) {
+    if (!given.contains(o.name)) continue;
+    OptionValue value = option_value(given[o.name]);
+    if (o.domain.kind == Domain::Kind::file)
+      value = (config.folder() / std::get<std::string>(value)).string();
+    o.set(options, o.name, value);
+  }
 }
 
 }  // namespace
@@ -74,46 +85,29 @@ AlgorithmOptions algorithm_options(const Config& config) {
 
 CodecOptions codec_options(const Config& config) {
   CodecOptions options;
-  options.kind = config.get<std::string>("codec.kind");
-  options.bits = config.get<int>("codec.bits");
-  options.scaled = config.get<bool>("codec.scaled");
-  options.bucket = config.get<std::uint64_t>("codec.bucket");
-  if (config.has("codec.k")) options.k = config.get<std::uint64_t>("codec.k");
-  if (config.has("codec.fraction")) options.fraction = config.get<double>("codec.fraction");
-  options.unbiased = config.get<bool>("codec.unbiased");
-  options.threshold = config.get<double>("codec.threshold");
-  options.p = config.get<double>("codec.p");
-  options.omega = config.get<double>("codec.omega");
-  options.step = config.get<double>("codec.step");
-  options.r0 = config.get<double>("codec.r0");
-  options.kappa = config.get<double>("codec.kappa");
-  if (config.has("codec.then")) options.then = config.get<std::string>("codec.then");
-  options.coding = coding_of(config.get<std::string>("codec.coding"));
+  read_options(config, "codec", codec_options_table(), options);
   return options;
 }
 
 GraphOptions graph_options(const Config& config) {
   GraphOptions options;
-  options.kind = config.get<std::string>("graph.kind");
-  options.agents = config.get<int>("graph.agents");
-  options.rows = config.get<int>("graph.rows");
-  options.p = config.get<double>("graph.p");
-  options.radius = config.get<double>("graph.radius");
-  options.drop = config.get<double>("graph.drop");
-  if (config.has("graph.path"))
-    options.path = config.folder() / config.get<std::string>("graph.path");
+  read_options(config, "graph", graph_options_table(), options);
   return options;
 }
 
 ObjectiveOptions objective_options(const Config& config) {
   ObjectiveOptions options;
-  options.objective = config.get<std::string>("problem.objective");
-  options.hidden = config.get<std::vector<int>>("problem.hidden");
-  options.activation = config.get<std::string>("problem.activation");
-  options.l2 = config.get<double>("problem.l2");
-  options.l2r = config.get<double>("problem.l2r");
-  options.weighting = config.get<std::string>("problem.weighting");
-  if (config.has("problem.init")) options.init = config.get<std::string>("problem.init");
+  read_options(config, "problem", objective_options_table(), options);
+  return options;
+}
+
+DataOptions data_options(const Config& config) {
+  DataOptions options;
+  read_options(config, "problem", data_options_table(), options);
+  options.base = config.folder();
+  options.seed = config.get<std::uint64_t>("seed");
+  options.regression =
+      objective_table().at(config.get<std::string>("problem.objective")).labels == Labels::targets;
   return options;
 }
 
@@ -149,10 +143,9 @@ ChannelNoise channel_noise(const Config& config) {
         "network.noise = \"{}\" with network.noise_scale = {}: a noisy channel needs both, a kind "
         "and a scale above 0",
         kind, scale));
-  return {kind == "none"      ? ChannelNoise::Kind::none
-          : kind == "uniform" ? ChannelNoise::Kind::uniform
-                              : ChannelNoise::Kind::gaussian,
-          scale};
+  constexpr auto words = words_of(ChannelNoise::Kind{});
+  const auto found = std::ranges::find(words, kind);
+  return {static_cast<ChannelNoise::Kind>(found - words.begin()), scale};
 }
 
 }  // namespace ticopd

@@ -2,6 +2,7 @@
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/codec.hpp"
+#include "ticopd/data/table.hpp"
 #include "ticopd/experiment/config.hpp"
 #include "ticopd/graph/graph.hpp"
 #include "ticopd/network/channel_noise.hpp"
@@ -16,6 +17,7 @@ AlgorithmOptions algorithm_options(const Config& config);
 CodecOptions codec_options(const Config& config);
 GraphOptions graph_options(const Config& config);
 ObjectiveOptions objective_options(const Config& config);
+DataOptions data_options(const Config& config);
 ChannelNoise channel_noise(const Config& config);
 LogRounds log_rounds(const Config& config);
 MetricLevel metric_level(const Config& config);

@@ -13,6 +13,7 @@
 #include "ticopd/experiment/problem.hpp"
 #include "ticopd/system/cores.hpp"
 #include "ticopd/system/memory.hpp"
+#include "ticopd/transport/table.hpp"
 
 namespace ticopd {
 namespace {
@@ -55,7 +56,8 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   s.watch.scope = metric_scope(config, s.graph.agents());
   if (config.tree()["problem"]["batch"] != "full")
     s.batch = config.get<std::uint64_t>("problem.batch");
-  if (config.get<std::string>("network.transport") == "threads")
+  if (transport_table().at(config.get<std::string>("network.transport")).ranks ==
+      TransportInfo::Ranks::threads)
     s.execution.ranks = config.get<int>("network.ranks");
   if (s.execution.ranks > s.graph.agents())
     throw ConfigError(fmt::format("network.ranks = {}: allowed is at most {}, the number of agents",

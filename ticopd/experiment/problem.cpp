@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ticopd/data/npy_source.hpp"
 #include "ticopd/data/partition.hpp"
 #include "ticopd/data/source.hpp"
 #include "ticopd/error.hpp"
@@ -10,25 +11,6 @@
 
 namespace ticopd {
 namespace {
-
-DataOptions data_options(const Config& config, const PrepareOptions& options) {
-  DataOptions data;
-  data.data = config.get<std::string>("problem.data");
-  data.base = config.folder();
-  if (config.has("problem.test")) data.test = config.get<std::string>("problem.test");
-  data.normalize = config.get<bool>("problem.normalize");
-  data.max_samples = config.get<std::uint64_t>("problem.max_samples");
-  data.samples = config.get<std::uint64_t>("problem.samples");
-  data.features = config.get<std::uint64_t>("problem.features");
-  data.classes = config.get<int>("problem.classes");
-  data.seed = config.get<std::uint64_t>("seed");
-  data.offline = options.offline;
-  for (const ObjectiveInfo& info : objective_table())
-    if (info.name == config.get<std::string>("problem.objective"))
-      data.regression = info.labels == Labels::targets;
-  if (options.say) data.say = [say = options.say](const std::string& text) { say(text); };
-  return data;
-}
 
 // The agents that this process hosts; `sizes` are the samples of all.
 using Hosted = std::function<AgentRange(std::span<const std::size_t> sizes)>;
@@ -95,7 +77,9 @@ template <class T>
 std::shared_ptr<const Objective<T>> load_objective(const Config& config,
                                                    const PrepareOptions& options,
                                                    const Graph& graph, std::string& name) {
-  const DataOptions data = data_options(config, options);
+  DataOptions data = data_options(config);
+  data.offline = options.offline;
+  if (options.say) data.say = [say = options.say](const std::string& text) { say(text); };
   ObjectiveOptions objective = objective_options(config);
   objective.for_device = options.device == Device::cuda;
   const Hosted hosted = [&](std::span<const std::size_t> sizes) -> AgentRange {
@@ -103,12 +87,10 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
     return {static_cast<std::size_t>(dealt.first()), dealt.rows()};
   };
   name = data.data;
-  if (objective.objective == "least_squares" && data.data.starts_with("npy:")) {
-    const std::filesystem::path folder = config.folder() / data.data.substr(4);
-    if (std::filesystem::exists(folder / "A.npy")) {
-      return make_objective<T>(objective, stacked_shards<T>(folder, graph.agents(), hosted), {}, 0);
-    }
-  }
+  const std::filesystem::path stacked =
+      objective.objective == "least_squares" ? stacked_folder(data) : std::filesystem::path();
+  if (!stacked.empty())
+    return make_objective<T>(objective, stacked_shards<T>(stacked, graph.agents(), hosted), {}, 0);
   TrainTest<T> samples;
   Shards<T> shards =
       partitioned_shards<T>(config, data, graph.agents(), hosted, options.ranks > 1, samples);

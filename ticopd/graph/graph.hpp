@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "ticopd/option.hpp"
+#include "ticopd/table.hpp"
+
 namespace ticopd {
 
 // An undirected connected graph on agents 0 ... n - 1.
@@ -42,22 +45,30 @@ Graph erdos_renyi(int agents, double p, std::uint64_t seed);     // redrawn unti
 Graph geometric(int agents, double radius, std::uint64_t seed);  // unit square, redrawn likewise
 Graph edge_list(const std::filesystem::path& file, int agents);  // `i j` a line, # comments
 
+// The options of all graphs with their defaults; graph/table.cpp says what each one means.
 struct GraphOptions {
   std::string kind = "ring";
   int agents = 10;
   int rows = 0;
   double p = 0.4;
   double radius = 0.5;
-  std::filesystem::path path;
-  double drop = 0;  // share of the edges that are inactive each round: link_schedule.hpp
+  std::filesystem::path path = {};
+  double drop = 0;      // share of the edges that are inactive each round: link_schedule.hpp
+  OwnOptions own = {};  // options that a program registered
 };
 
+// An entry of the table of graphs.
 struct GraphInfo {
-  std::string_view kind;
-  std::string_view options;
-  std::string_view summary;
+  std::string name;                  // the word of graph.kind
+  std::vector<std::string> options;  // those it takes, besides agents, weights and drop
+  std::string summary;
+  Graph (*make)(const GraphOptions&, std::uint64_t seed) = nullptr;
+  bool one_edge = false;  // only one edge is active each round: link_schedule.hpp
 };
-std::span<const GraphInfo> graph_table();
+
+// The kinds of graphs, and the options of all of them (both in table.cpp).
+Table<GraphInfo>& graph_table();
+Table<Option<GraphOptions>>& graph_options_table();
 
 // Throws ConfigError naming `graph.KEY`; FormatError naming file and line for a bad edge list.
 Graph make_graph(const GraphOptions& options, std::uint64_t seed);

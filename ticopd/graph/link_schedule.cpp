@@ -19,7 +19,7 @@ std::vector<bool> LinkSchedule::active(const Graph& graph, std::uint64_t seed,
 }
 
 LinkSchedule link_schedule(const GraphOptions& options) {
-  return {.drop = options.drop, .one_edge = options.kind == "random_edge"};
+  return {.drop = options.drop, .one_edge = graph_table().at(options.kind).one_edge};
 }
 
 }  // namespace ticopd

@@ -46,10 +46,10 @@ Mixing difference_from_identity(const Graph& graph, Weights w) {  // I - W
 }  // namespace
 
 Weights parse_weights(std::string_view name) {
-  if (name == "metropolis") return Weights::metropolis;
-  if (name == "lazy_metropolis") return Weights::lazy_metropolis;
-  constexpr std::array<std::string_view, 2> allowed{"metropolis", "lazy_metropolis"};
-  throw ConfigError(not_allowed("graph.weights", name, allowed));
+  constexpr auto words = words_of(Weights{});
+  const auto found = std::ranges::find(words, name);
+  if (found == words.end()) throw ConfigError(not_allowed("graph.weights", name, words));
+  return static_cast<Weights>(found - words.begin());
 }
 
 Mixing laplacian(const Graph& graph) {

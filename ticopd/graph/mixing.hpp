@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct Mixing {
 };
 
 enum class Weights { metropolis, lazy_metropolis };
+constexpr std::array<std::string_view, 2> words_of(Weights) {
+  return {"metropolis", "lazy_metropolis"};
+}
 Weights parse_weights(std::string_view name);  // ConfigError naming graph.weights
 
 Mixing laplacian(const Graph& graph);                 // (L x)_i = sum_j (x_i - x_j)

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <array>
 
 #include "ticopd/error.hpp"
@@ -8,67 +6,81 @@
 namespace ticopd {
 namespace {
 
-using Make = Graph (*)(const GraphOptions&, std::uint64_t seed);
+using O = GraphOptions;
 
-struct Row {
-  GraphInfo info;
-  Make make;
-};
-
-Graph from_file(const GraphOptions& o) {
+Graph from_file(const O& o, std::uint64_t) {
   if (o.path.empty())
     throw ConfigError("graph.path: required by graph.kind = \"file\", the name of an edge list");
   return edge_list(o.path, o.agents);
 }
 
-// A new kind of graph is its builder and one line here.
-constexpr std::array table{
-    Row{{"ring", "agents", "every agent has two neighbours"},
-        [](const GraphOptions& o, std::uint64_t) { return ring(o.agents); }},
-    Row{{"path", "agents", "a ring cut open"},
-        [](const GraphOptions& o, std::uint64_t) { return path(o.agents); }},
-    Row{{"star", "agents", "agent 0 is everyone's only neighbour"},
-        [](const GraphOptions& o, std::uint64_t) { return star(o.agents); }},
-    Row{{"complete", "agents", "everyone is everyone's neighbour"},
-        [](const GraphOptions& o, std::uint64_t) { return complete(o.agents); }},
-    Row{{"grid", "agents, rows = 0 (the squarest)", "a rectangular lattice"},
-        [](const GraphOptions& o, std::uint64_t) { return grid(o.agents, o.rows); }},
-    Row{{"torus", "agents, rows = 0 (the squarest)", "a grid closed in both directions"},
-        [](const GraphOptions& o, std::uint64_t) { return torus(o.agents, o.rows); }},
-    Row{{"hypercube", "agents (a power of two)", "neighbours differ in one bit of their number"},
-        [](const GraphOptions& o, std::uint64_t) { return hypercube(o.agents); }},
-    Row{{"exponential", "agents", "agent i beside i +- 2^k, undirected"},
-        [](const GraphOptions& o, std::uint64_t) { return exponential(o.agents); }},
-    Row{{"erdos_renyi", "agents, p = 0.4", "each pair linked with chance p; connected, seeded"},
-        [](const GraphOptions& o, std::uint64_t s) { return erdos_renyi(o.agents, o.p, s); }},
-    Row{{"geometric", "agents, radius = 0.5",
-         "points of the unit square linked up to the radius; connected, seeded"},
-        [](const GraphOptions& o, std::uint64_t s) { return geometric(o.agents, o.radius, s); }},
-    Row{{"random_edge", "agents", "everyone may meet everyone, but only one pair does each round"},
-        [](const GraphOptions& o, std::uint64_t) { return complete(o.agents); }},
-    Row{{"file", "agents, path", "an edge list, `i j` per line, 0-based, # comments"},
-        [](const GraphOptions& o, std::uint64_t) { return from_file(o); }},
-};
+template <Graph (*build)(int)>
+Graph of_agents(const O& o, std::uint64_t) {
+  return build(o.agents);
+}
 
-constexpr auto infos = [] {
-  std::array<GraphInfo, table.size()> list{};
-  for (std::size_t k = 0; k < list.size(); ++k) list[k] = table[k].info;
-  return list;
-}();
+template <Graph (*build)(int, int)>
+Graph of_rows(const O& o, std::uint64_t) {
+  return build(o.agents, o.rows);
+}
+
+std::vector<std::string_view> graph_names() {
+  return graph_table().names();
+}
 
 }  // namespace
 
-std::span<const GraphInfo> graph_table() {
-  return infos;
+// A new kind of graph is its builder and one line here.
+Table<GraphInfo>& graph_table() {
+  static Table<GraphInfo> table{
+      "graph.kind",
+      {{"ring", {}, "every agent has two neighbours", of_agents<ring>},
+       {"path", {}, "a ring cut open", of_agents<path>},
+       {"star", {}, "agent 0 is everyone's only neighbour", of_agents<star>},
+       {"complete", {}, "everyone is everyone's neighbour", of_agents<complete>},
+       {"grid", {"rows"}, "a rectangular lattice", of_rows<grid>},
+       {"torus", {"rows"}, "a grid closed in both directions", of_rows<torus>},
+       {"hypercube",
+        {},
+        "neighbours differ in one bit of their number; a power of two of agents",
+        of_agents<hypercube>},
+       {"exponential", {}, "agent i beside i +- 2^k, undirected", of_agents<exponential>},
+       {"erdos_renyi",
+        {"p"},
+        "each pair linked with chance p; connected, seeded",
+        [](const O& o, std::uint64_t seed) { return erdos_renyi(o.agents, o.p, seed); }},
+       {"geometric",
+        {"radius"},
+        "points of the unit square linked up to the radius; connected, seeded",
+        [](const O& o, std::uint64_t seed) { return geometric(o.agents, o.radius, seed); }},
+       {.name = "random_edge",
+        .options = {},
+        .summary = "everyone may meet everyone, but only one pair does each round",
+        .make = of_agents<complete>,
+        .one_edge = true},
+       {"file", {"path"}, "an edge list, `i j` per line, 0-based, # comments", from_file}}};
+  return table;
+}
+
+// A new option is a member of GraphOptions and a line here.
+Table<Option<GraphOptions>>& graph_options_table() {
+  static Table<Option<O>> table{
+      "graph option",
+      {option<&O::kind>("kind", domain::word(graph_names), "who is whose neighbour"),
+       option<&O::agents>("agents", domain::whole(1, 1'000'000), "how many agents there are"),
+       option<&O::rows>("rows", domain::whole(0, 1'000'000), "0: the squarest"),
+       option<&O::p>("p", domain::above(0, 1), "chance of an edge"),
+       option<&O::radius>("radius", domain::above(0), "in the unit square"),
+       option<&O::path>("path", domain::file(),
+                        "an edge list, `i j` per line, agents from 0, `#` comments"),
+       option<&O::drop>("drop", domain::number(0, 0.99),
+                        "the chance that an edge is inactive in a round; both ends know it from "
+                        "seed and round")}};
+  return table;
 }
 
 Graph make_graph(const GraphOptions& options, std::uint64_t seed) {
-  std::vector<std::string_view> kinds;
-  for (const Row& row : table) {
-    if (row.info.kind == options.kind) return row.make(options, seed);
-    kinds.push_back(row.info.kind);
-  }
-  throw ConfigError(not_allowed("graph.kind", options.kind, kinds));
+  return graph_table().at(options.kind).make(options, seed);
 }
 
 }  // namespace ticopd

@@ -145,7 +145,7 @@ void exponentials_all(double* v, std::size_t count) {
 }  // namespace
 
 Activation activation_of(std::string_view name) {
-  constexpr std::array<std::string_view, 3> names{"sigmoid", "tanh", "relu"};
+  constexpr auto names = words_of(Activation{});
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name) return static_cast<Activation>(i);
   throw ConfigError(not_allowed("problem.activation", name, names));

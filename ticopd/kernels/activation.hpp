@@ -1,11 +1,15 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 
 namespace ticopd {
 
 enum class Activation { sigmoid, tanh, relu };
+constexpr std::array<std::string_view, 3> words_of(Activation) {
+  return {"sigmoid", "tanh", "relu"};
+}
 
 // The activation named by problem.activation; ConfigError for another word.
 Activation activation_of(std::string_view name);

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 #include <span>
+#include <string_view>
 
 #include "ticopd/numeric/noise.hpp"
 
@@ -14,6 +16,9 @@ namespace ticopd {
 // do it. Without that a surrogate could not be followed at all.
 struct ChannelNoise {
   enum class Kind { none, uniform, gaussian };
+  friend constexpr std::array<std::string_view, 3> words_of(Kind) {
+    return {"none", "uniform", "gaussian"};
+  }
   Kind kind = Kind::none;
   double scale = 0;  // uniform on +- scale; gaussian: the standard deviation
 

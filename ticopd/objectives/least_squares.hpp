@@ -10,6 +10,14 @@ class LeastSquares : public Linear<T> {
  public:
   using Linear<T>::Linear;
 
+  static constexpr ObjectiveAbout about{.name = "least_squares",
+                                        .labels = Labels::targets,
+                                        .init = "zero",
+                                        .summary = "||A x - b||^2 / (2 m), b the labels"};
+  static std::unique_ptr<Model<T>> make(const ObjectiveOptions&, ProblemSizes sizes) {
+    return std::make_unique<LeastSquares>(sizes.features);
+  }
+
   bool classifies() const override { return false; }
   std::size_t correct(Lanes<T>, std::span<const T>, std::span<const T>) const override { return 0; }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "ticopd/objectives/model.hpp"
+#include "ticopd/objectives/options.hpp"
 
 namespace ticopd {
 

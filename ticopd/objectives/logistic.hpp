@@ -13,6 +13,14 @@ class Logistic : public Linear<T> {
  public:
   using Linear<T>::Linear;
 
+  static constexpr ObjectiveAbout about{.name = "logistic",
+                                        .labels = Labels::two_classes,
+                                        .init = "zero",
+                                        .summary = "log(1 + exp(-y a.x)), two classes"};
+  static std::unique_ptr<Model<T>> make(const ObjectiveOptions&, ProblemSizes sizes) {
+    return std::make_unique<Logistic>(sizes.features);
+  }
+
   std::size_t correct(Lanes<T> z, std::span<const T> labels, std::span<const T>) const override {
     std::size_t right = 0;
     for (std::size_t i = 0; i < z.count; ++i)  // 0 is class 0; NaN is in neither

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ticopd/kernels/layers.hpp"
 #include "ticopd/objectives/model.hpp"
+#include "ticopd/objectives/options.hpp"
 
 namespace ticopd {
 
@@ -14,6 +16,17 @@ namespace ticopd {
 template <class T>
 class Mlp : public Model<T> {
  public:
+  static constexpr ObjectiveAbout about{.name = "mlp",
+                                        .labels = Labels::classes,
+                                        .init = "torch",
+                                        .summary = "multilayer perceptron, softmax cross-entropy",
+                                        .options = {"hidden", "activation"}};
+  static std::unique_ptr<Model<T>> make(const ObjectiveOptions& options, ProblemSizes sizes) {
+    return std::make_unique<Mlp>(
+        sizes.features, std::vector<std::size_t>(options.hidden.begin(), options.hidden.end()),
+        sizes.classes, activation_of(options.activation));
+  }
+
   Mlp(std::size_t features, const std::vector<std::size_t>& hidden, std::size_t classes,
       Activation phi)
       : phi_(phi), classes_(classes) {

@@ -9,6 +9,15 @@ namespace ticopd {
 template <class T>
 class NonconvexLogistic : public Logistic<T> {
  public:
+  static constexpr ObjectiveAbout about{.name = "nonconvex_logistic",
+                                        .labels = Labels::two_classes,
+                                        .init = "zero",
+                                        .summary = "logistic + l2r * sum_k x_k^2 / (1 + x_k^2)",
+                                        .options = {"l2r"}};
+  static std::unique_ptr<Model<T>> make(const ObjectiveOptions& options, ProblemSizes sizes) {
+    return std::make_unique<NonconvexLogistic>(sizes.features, options.l2r);
+  }
+
   NonconvexLogistic(std::size_t features, double l2r) : Logistic<T>(features), l2r_(l2r) {}
 
   double penalty(std::span<const T> x, T* g) const override {

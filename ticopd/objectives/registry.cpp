@@ -18,99 +18,22 @@
 namespace ticopd {
 namespace {
 
-struct Sizes {
-  std::size_t features;
-  std::size_t classes;
-};
-
 constexpr std::size_t most_parameters = std::size_t{1} << 32;  // messages number them with 32 bits
+constexpr std::size_t most_layers = 64;  // keeps the sum of their products far from overflow
 
-// problem.hidden as sizes. The bound keeps their products and the sum of those far from overflow.
-std::vector<std::size_t> hidden_sizes(const std::vector<int>& hidden) {
-  constexpr int most = 1 << 20;
-  if (hidden.size() > 64)
-    throw ConfigError("problem.hidden has " + std::to_string(hidden.size()) +
-                      " layers: at most 64 are allowed");
-  std::vector<std::size_t> sizes;
-  for (const int width : hidden) {
-    if (width < 1 || width > most)
-      throw ConfigError("problem.hidden holds " + std::to_string(width) +
-                        ": the size of a layer is 1 ... " + std::to_string(most));
-    sizes.push_back(static_cast<std::size_t>(width));
-  }
-  return sizes;
-}
-
-template <class T>
-using Made = std::unique_ptr<Model<T>>;
-
-template <class T>
-Made<T> make_mlp(const ObjectiveOptions& options, Sizes sizes) {
-  return std::make_unique<Mlp<T>>(sizes.features, hidden_sizes(options.hidden), sizes.classes,
-                                  activation_of(options.activation));
-}
-template <class T>
-Made<T> make_softmax(const ObjectiveOptions&, Sizes sizes) {
-  return std::make_unique<Softmax<T>>(sizes.features, sizes.classes);
-}
-template <class T>
-Made<T> make_logistic(const ObjectiveOptions&, Sizes sizes) {
-  return std::make_unique<Logistic<T>>(sizes.features);
-}
-template <class T>
-Made<T> make_nonconvex_logistic(const ObjectiveOptions& options, Sizes sizes) {
-  return std::make_unique<NonconvexLogistic<T>>(sizes.features, options.l2r);
-}
-template <class T>
-Made<T> make_least_squares(const ObjectiveOptions&, Sizes sizes) {
-  return std::make_unique<LeastSquares<T>>(sizes.features);
-}
-
-template <class T>
-struct Entry {
-  ObjectiveInfo info;
-  Made<T> (*make)(const ObjectiveOptions&, Sizes);
-};
-
-// A new objective is one header, a function above that makes it, and an entry here.
-template <class T>
-constexpr auto entries = std::to_array<Entry<T>>({
-    {{"mlp", "multilayer perceptron (hidden, activation), softmax cross-entropy", Labels::classes,
-      "torch"},
-     make_mlp<T>},
-    {{"softmax", "multinomial logistic regression, with biases", Labels::classes, "torch"},
-     make_softmax<T>},
-    {{"logistic", "log(1 + exp(-y a.x)), two classes", Labels::two_classes, "zero"},
-     make_logistic<T>},
-    {{"nonconvex_logistic", "logistic + l2r * sum_k x_k^2 / (1 + x_k^2)", Labels::two_classes,
-      "zero"},
-     make_nonconvex_logistic<T>},
-    {{"least_squares", "||A x - b||^2 / (2 m), b the labels", Labels::targets, "zero"},
-     make_least_squares<T>},
-});
-
-template <class T>
-const Entry<T>& entry_of(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const Entry<T>& entry : entries<T>) {
-    if (entry.info.name == name) return entry;
-    names.push_back(entry.info.name);
-  }
-  throw ConfigError(not_allowed("problem.objective", name, names));
-}
-
-std::string_view word_of(std::string_view key, const std::string& given, std::string_view first,
-                         std::string_view second) {
-  const std::array<std::string_view, 2> allowed{first, second};
-  for (const std::string_view word : allowed)
-    if (given == word) return word;
-  throw ConfigError(not_allowed(key, given, allowed));
-}
-
-void check_weight(std::string_view key, double weight) {
-  if (!(weight >= 0.0) || !std::isfinite(weight))
-    throw ConfigError(std::string(key) + " = " + std::to_string(weight) +
-                      ": a finite number >= 0 is needed");
+template <template <class> class Kind>
+ObjectiveInfo entry() {
+  const ObjectiveAbout& about = Kind<float>::about;
+  ObjectiveInfo info{.name = std::string(about.name),
+                     .labels = about.labels,
+                     .init = std::string(about.init),
+                     .summary = std::string(about.summary),
+                     .options = {},
+                     .make_float = Kind<float>::make,
+                     .make_double = Kind<double>::make};
+  for (const std::string_view option : about.options)
+    if (!option.empty()) info.options.emplace_back(option);
+  return info;
 }
 
 void check_classes(const ObjectiveInfo& info, int classes) {
@@ -184,26 +107,25 @@ std::shared_ptr<const SampleProblem> sample_problem(const ObjectiveOptions& obje
 
 }  // namespace
 
-std::span<const ObjectiveInfo> objective_table() {
-  static const auto table = [] {
-    std::array<ObjectiveInfo, entries<float>.size()> infos;
-    for (std::size_t i = 0; i < infos.size(); ++i) infos[i] = entries<float>[i].info;
-    return infos;
-  }();
+// A new objective is a header and a line here.
+Table<ObjectiveInfo>& objective_table() {
+  static Table<ObjectiveInfo> table{"problem.objective",
+                                    {entry<Mlp>(), entry<Softmax>(), entry<Logistic>(),
+                                     entry<NonconvexLogistic>(), entry<LeastSquares>()}};
   return table;
 }
 
 template <class T>
 std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Shards<T> shards,
                                              Dataset<T> test, int classes) {
-  const Entry<T>& entry = entry_of<T>(options.objective);
-  check_weight("problem.l2", options.l2);
-  check_weight("problem.l2r", options.l2r);
-  const std::string init = options.init.empty() ? std::string(entry.info.init) : options.init;
-  const SampleOptions sample_options{
-      options.l2, word_of("problem.weighting", options.weighting, "agent", "sample") == "sample",
-      word_of("problem.init", init, "torch", "zero") == "zero"};
-  check_classes(entry.info, classes);
+  const ObjectiveInfo& info = objective_table().at(options.objective);
+  check_options(objective_options_table(), objective_options_table().names(), options, "problem");
+  if (options.hidden.size() > most_layers)
+    throw ConfigError("problem.hidden has " + std::to_string(options.hidden.size()) +
+                      " layers: at most " + std::to_string(most_layers) + " are allowed");
+  const std::string& init = options.init.empty() ? info.init : options.init;
+  const SampleOptions sample_options{options.l2, options.weighting == "sample", init == "zero"};
+  check_classes(info, classes);
   if (shards.hosted.empty()) throw ConfigError("problem.data: there is no agent to give it to");
 
   const std::size_t features = shards.hosted.front().features();
@@ -211,11 +133,16 @@ std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Sh
   for (std::size_t i = 0; i < shards.hosted.size(); ++i)
     check_labels(shards.hosted[i],
                  "agent " + std::to_string(static_cast<std::size_t>(shards.first) + i),
-                 {features, shards.first}, entry.info, classes);
-  if (entry.info.labels != Labels::targets)
-    check_labels(test, "the test set", {features, shards.first}, entry.info, classes);
+                 {features, shards.first}, info, classes);
+  if (info.labels != Labels::targets)
+    check_labels(test, "the test set", {features, shards.first}, info, classes);
 
-  Made<T> model = entry.make(options, {features, static_cast<std::size_t>(classes)});
+  const ProblemSizes sizes{features, static_cast<std::size_t>(classes)};
+  std::unique_ptr<Model<T>> model;
+  if constexpr (sizeof(T) == 4)
+    model = info.make_float(options, sizes);
+  else
+    model = info.make_double(options, sizes);
   if (model->dimension() > most_parameters)
     throw ConfigError("problem.hidden makes " + std::to_string(model->dimension()) +
                       " parameters: at most " + std::to_string(most_parameters) + " are allowed");

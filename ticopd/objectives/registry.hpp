@@ -8,38 +8,31 @@
 #include <vector>
 
 #include "ticopd/data/dataset.hpp"
+#include "ticopd/objectives/model.hpp"
 #include "ticopd/objectives/objective.hpp"
+#include "ticopd/objectives/options.hpp"
 #include "ticopd/objectives/shards.hpp"
+#include "ticopd/table.hpp"
 
 namespace ticopd {
 
-// The part of the [problem] table that says what f is; the rest of it says where the samples come
-// from.
-struct ObjectiveOptions {
-  std::string objective = "mlp";
-  std::vector<int> hidden{100};
-  std::string activation = "sigmoid";
-  double l2 = 0.0;
-  double l2r = 0.1;  // of nonconvex_logistic
-  std::string weighting = "agent";
-  std::string init;  // "" is the objective's own default
-  // For runs on a GPU: keeps the samples as they were given, beside the layout of the CPU's kernel,
-  // so that the device can compute values and gradients (Objective::sample_problem).
-  bool for_device = false;
-};
+template <class T>
+using MakeModel = std::unique_ptr<Model<T>> (*)(const ObjectiveOptions&, ProblemSizes);
 
-// What the labels of an objective are.
-enum class Labels { classes, two_classes, targets };
-
+// An entry of the table of objectives.
 struct ObjectiveInfo {
-  std::string_view name;
-  std::string_view summary;
+  std::string name;  // the word of problem.objective
   Labels labels;
-  std::string_view init;  // the default of problem.init
+  std::string init;  // the default of problem.init
+  std::string summary;
+  std::vector<std::string> options;  // those it takes, besides those that all take
+  MakeModel<float> make_float = nullptr;
+  MakeModel<double> make_double = nullptr;
 };
 
-// All there are, for `ticopd list objectives` and for messages.
-std::span<const ObjectiveInfo> objective_table();
+// The objectives (registry.cpp) and the options of all of them (options.cpp).
+Table<ObjectiveInfo>& objective_table();
+Table<Option<ObjectiveOptions>>& objective_options_table();
 
 // f over the given samples. `classes` is 0 where labels are targets of a regression. ConfigError
 // names the key of [problem] that cannot be.

@@ -9,6 +9,14 @@ namespace ticopd {
 template <class T>
 class Softmax : public Mlp<T> {
  public:
+  static constexpr ObjectiveAbout about{.name = "softmax",
+                                        .labels = Labels::classes,
+                                        .init = "torch",
+                                        .summary = "multinomial logistic regression, with biases"};
+  static std::unique_ptr<Model<T>> make(const ObjectiveOptions&, ProblemSizes sizes) {
+    return std::make_unique<Softmax>(sizes.features, sizes.classes);
+  }
+
   Softmax(std::size_t features, std::size_t classes)
       : Mlp<T>(features, {}, classes, Activation::sigmoid) {}
 };

@@ -118,6 +118,20 @@ json run_json(const Series& run, const Style& style, std::span<const std::size_t
           {"toml", json_to_toml(run.summary["config"])}};
 }
 
+// How the page names the columns: the titles that the figure has.
+json titles_json(std::span<const std::string_view> columns) {
+  json titles = json::array();
+  for (const std::string_view column : columns) titles.push_back(metric_title(column));
+  return titles;
+}
+
+json higher_is_better_json(std::span<const std::string_view> columns) {
+  json metrics = json::array();
+  for (const std::string_view column : columns)
+    if (higher_is_better(column)) metrics.push_back(column);
+  return metrics;
+}
+
 }  // namespace
 
 json report_json(std::span<const Series> runs, const ReportOptions& options) {
@@ -126,7 +140,7 @@ json report_json(std::span<const Series> runs, const ReportOptions& options) {
     targets.push_back({{"metric", t.metric}, {"value", t.value}});
   const std::vector<Style> style = styles(runs);
   const std::vector<std::size_t> columns = shown_columns(runs);
-  json names = json::array();
+  std::vector<std::string_view> names;
   for (const std::size_t c : columns) names.push_back(column_names()[c]);
   for (std::size_t r = 0; r < runs.size(); ++r)
     all.push_back(run_json(runs[r], style[r], columns, options));
@@ -136,7 +150,9 @@ json report_json(std::span<const Series> runs, const ReportOptions& options) {
           {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
           {"command", options.command},
           {"targets", std::move(targets)},
-          {"columns", std::move(names)},
+          {"titles", titles_json(names)},
+          {"higher_is_better", higher_is_better_json(names)},
+          {"columns", names},
           {"runs", std::move(all)}};
 }
 

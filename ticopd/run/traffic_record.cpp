@@ -130,7 +130,7 @@ json TrafficRecord::report(AnyNetwork<T>& net) const {
       {"in_flight_s", overlap.in_flight},
       {"hidden", overlap.in_flight > 0 ? json(overlap.hidden / overlap.in_flight) : json()}};
   const auto* processes = dynamic_cast<const Processes*>(&transport);
-  json report{{"kind", processes              ? "mpi"
+  json report{{"kind", processes              ? processes->kind()
                        : transport.size() > 1 ? "threads"
                                               : "none"},
               {"parts", parts(net)},

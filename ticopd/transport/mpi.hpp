@@ -46,6 +46,7 @@ class MpiTransport final : public Processes {
   void ask_to_stop() override;
   bool asked_to_stop() override;
 
+  std::string kind() const override { return "mpi"; }
   std::string library() const override;
   std::string host(int rank) const override {
     return peers_.at(static_cast<std::size_t>(rank)).name();

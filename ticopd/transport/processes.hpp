@@ -20,6 +20,7 @@ namespace ticopd {
 // happened, `let_go`.
 class Processes : public Transport {
  public:
+  virtual std::string kind() const = 0;           // its name in the table of transports
   virtual std::string library() const = 0;        // "Open MPI 4.1.4"
   virtual std::string host(int rank) const = 0;   // where it runs
   virtual int sharers() const = 0;                // ranks that use the processors I may use, me too

@@ -1,5 +1,7 @@
 // The report's data as C++ wrote it (ticopd/report): format 1, one JSON object inside the page.
 
+import type { Column } from './words';
+
 /** A cell of metrics.csv: null is an empty cell; NaN and infinities are numbers here. */
 export type Cell = number | null;
 
@@ -32,6 +34,7 @@ export interface Run {
 }
 
 export interface Report {
+  columns: Map<string, Column>;
   title: string;
   version: string;
   date: string;
@@ -147,7 +150,11 @@ export function parseReport(source: string): Report {
   const columns = list(tree['columns']).map(text);
   const targets = list(tree['targets']).filter(isTree)
     .map((t) => ({ metric: text(t['metric']), value: cell(t['value']) ?? NaN }));
+  const titles = list(tree['titles']).map(text);
+  const higher = list(tree['higher_is_better']);
   return {
+    columns: new Map(columns.map((column, i) =>
+      [column, { title: titles[i] || column, higherIsBetter: higher.includes(column) }])),
     title: text(tree['title']) || 'ticopd report',
     version: text(tree['version']),
     date: text(tree['date']),

@@ -11,7 +11,7 @@ import { networkSection } from './network';
 import { panelSection } from './panels';
 import { summarySection } from './table';
 import { startTheme, themeButton } from './theme';
-import { dateWords } from './words';
+import { dateWords, nameColumns } from './words';
 
 const sections = [['summary', 'Summary'], ['curves', 'Curves'], ['network', 'Network'],
   ['configs', 'Configurations'], ['reproduce', 'How to reproduce']] as const;
@@ -32,6 +32,7 @@ function contents(): HTMLElement {
 
 function showReport(page: HTMLElement, report: Report): void {
   document.title = `${report.title} – ticopd report`;
+  nameColumns(report.columns);
   document.head.append(colorRules());
   const main = html('main', { id: 'main', tabindex: -1 });
   if (report.runs.length === 0) {

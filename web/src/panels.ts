@@ -6,7 +6,7 @@ import { html, select } from './dom';
 import { legend, VisibleRuns } from './legend';
 import { Panel } from './panel';
 import { onThemeChange } from './theme';
-import { capital, largerIsBetter, wordsOf, xAxes } from './words';
+import { capital, largerIsBetter, wordsOf, xColumns } from './words';
 
 type Side = 'left' | 'right';
 
@@ -30,7 +30,7 @@ class Column {
     const id = `x-${this.side}`;
     const box = html('input', { type: 'checkbox', id: `${id}-log`, checked: this.log });
     box.addEventListener('change', () => { this.log = box.checked; this.draw(); });
-    const choices = xAxes.map((axis) => ({ value: axis.column, text: axis.words }));
+    const choices = xColumns.map((column) => ({ value: column, text: wordsOf(column) }));
     return html('div', { class: 'x-choice' },
       html('label', { for: id }, `${capital(this.side)} x axis`),
       select(id, choices, this.x, (value) => { this.x = value; this.draw(); }),

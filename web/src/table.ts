@@ -20,7 +20,7 @@ const megabits = (run: Run): string => {
   return bits === null ? '–' : short(bits / 1e6);
 };
 
-const fields: Field[] = [
+const fields = (): Field[] => [
   { head: 'bits per coordinate', words: 'bits really encoded per coordinate and round',
     value: (run) => fixed(run.rate, 2) },
   { head: 'iterations', words: 'iterations made', value: (run) => String(run.iterations) },
@@ -54,7 +54,7 @@ function runRow(run: Run, report: Report): HTMLElement {
   const row = html('tr', {},
     html('th', { scope: 'row' }, lineSample(run), html('span', {}, run.label)),
     statusCell(run), html('td', {}, run.algorithm), html('td', { class: 'codec' }, run.codec));
-  for (const field of fields) {
+  for (const field of fields()) {
     row.append(html('td', { class: 'number', title: field.full?.(run) ?? '' }, field.value(run)));
   }
   report.targets.forEach((_, i) => row.append(...targetCells(run, i)));
@@ -67,7 +67,7 @@ function head(report: Report): HTMLElement {
   for (const name of ['run', 'status', 'algorithm', 'codec']) {
     top.append(html('th', { scope: 'col', rowspan: span }, name));
   }
-  for (const field of fields) {
+  for (const field of fields()) {
     top.append(html('th', { scope: 'col', rowspan: span, class: 'number', title: field.words },
       field.head));
   }

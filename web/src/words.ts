@@ -2,24 +2,20 @@
 
 import type { Cell } from './data';
 
-export interface XAxis { column: string; words: string }
+/** Columns that may be an x axis. */
+export const xColumns = ['iteration', 'bits_paper', 'bits_payload', 'seconds'];
 
-export const xAxes: XAxis[] = [
-  { column: 'iteration', words: 'iterations' },
-  { column: 'bits_paper', words: "bits sent per agent, the paper's count" },
-  { column: 'bits_payload', words: 'bits sent per agent, as encoded' },
-  { column: 'seconds', words: 'seconds' },
-];
+export interface Column { title: string; higherIsBetter: boolean }
 
-const metricWords: Record<string, string> = {
-  loss_max: 'training loss, worst agent',
-  grad_norm2_max: 'squared gradient norm, worst agent',
-  consensus: 'consensus error',
-  accuracy_min: 'test accuracy, worst agent',
-  loss_mean: 'training loss of the average model',
-  loss_local: 'training loss, each agent on its own samples',
-  grad_norm2_mean: 'squared gradient norm of the average model',
-  accuracy_mean: 'test accuracy of the average model',
+// The columns of metrics.csv, as the report names them. One page shows one report.
+let columns = new Map<string, Column>();
+
+export function nameColumns(named: Map<string, Column>): void {
+  columns = named;
+}
+
+/** What the network shows of single agents, which is in no column. */
+const agentWords: Record<string, string> = {
   loss: 'training loss',
   grad_norm2: 'squared gradient norm',
   distance2: 'squared distance to the average model',
@@ -28,12 +24,11 @@ const metricWords: Record<string, string> = {
 };
 
 export function wordsOf(metric: string): string {
-  return metricWords[metric] ?? xAxes.find((x) => x.column === metric)?.words ?? metric;
+  return columns.get(metric)?.title ?? agentWords[metric] ?? metric;
 }
 
-/** Larger is better for accuracies only: everything else the report shows is an error. */
 export function largerIsBetter(metric: string): boolean {
-  return metric.startsWith('accuracy');
+  return columns.get(metric)?.higherIsBetter ?? false;
 }
 
 export function capital(words: string): string {

@@ -4,6 +4,12 @@
 export const columns = ['iteration', 'bits_paper', 'bits_payload', 'bits_link', 'loss_max',
   'grad_norm2_max', 'consensus', 'accuracy_min', 'loss_mean', 'grad_norm2_mean', 'accuracy_mean',
   'surrogate_error', 'dual_sum', 'seconds'];
+const titles = ['iterations', "bits sent per agent, the paper's count",
+  'bits sent per agent, as encoded', 'bits sent per agent, over all links',
+  'training loss, worst agent', 'squared gradient norm, worst agent', 'consensus error',
+  'test accuracy, worst agent', 'training loss of the average model',
+  'squared gradient norm of the average model', 'test accuracy of the average model',
+  'surrogate error', "norm of the duals' sum", 'seconds'];
 
 const dimension = 79510;
 const agents = 10;
@@ -105,5 +111,6 @@ export function sampleReport({ accuracy = true } = {}) {
   runs.push(runOf(['DGD', 'dgd', 0.048, 2e-2], 0, runs.length, 0, accuracy));
   return { format: 1, title: 'paper_figure', version: '0.1.0', date: '2026-11-15T06:00:00Z',
     command: 'ticopd compare experiments/paper_figure.toml',
-    targets: accuracy ? [{ metric: 'accuracy_min', value: 0.8 }] : [], columns, runs };
+    targets: accuracy ? [{ metric: 'accuracy_min', value: 0.8 }] : [], columns, titles,
+    higher_is_better: ['accuracy_min', 'accuracy_mean'], runs };
 }

@@ -12,7 +12,7 @@ const load = (name) => vite.ssrLoadModule(`/src/${name}.ts`);
 const { blewUp, parseReport, NoReport, finalCell } = await load('data');
 const { curveOf, nearestPoint, shownPoints, stepAlong, xExtent, yExtent } = await load('curves');
 const { linearTicks, logTicks, tickLabels } = await load('ticks');
-const { short, dateWords } = await load('words');
+const { dateWords, largerIsBetter, nameColumns, short, wordsOf } = await load('words');
 const { ColorScale } = await load('colorscale');
 const { metricsOf } = await load('panels');
 
@@ -27,6 +27,16 @@ test('a run with too few columns is named', () => {
   const report = sampleReport();
   report.runs[2].metrics.pop();
   assert.throws(() => parseReport(JSON.stringify(report)), { message: /"CP-SGD 8-bit" has 13 columns/ });
+});
+
+test('columns are named as the report names them', () => {
+  const report = sampleReport();
+  report.titles[report.columns.indexOf('consensus')] = 'how far apart';
+  nameColumns(parseReport(JSON.stringify(report)).columns);
+  assert.equal(wordsOf('consensus'), 'how far apart');
+  assert.equal(wordsOf('distance2'), 'squared distance to the average model');
+  assert.equal(wordsOf('unheard_of'), 'unheard_of');
+  assert.ok(largerIsBetter('accuracy_min') && !largerIsBetter('loss_max'));
 });
 
 test('nan and inf become numbers, an empty cell stays empty', () => {

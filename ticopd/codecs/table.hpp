@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ticopd/codecs/codec.hpp"
+#include "ticopd/option.hpp"
+#include "ticopd/table.hpp"
+
+namespace ticopd {
+
+template <class T>
+using MakeCodec = std::unique_ptr<Codec<T>> (*)(const CodecOptions&);
+
+// An entry of the table of codecs.
+struct CodecInfo {
+  std::string name;                  // the word of codec.kind
+  std::vector<std::string> options;  // those it takes; make_codec checks their values
+  std::string summary;
+  bool may_follow = false;  // as codec.then, behind a sparsifier
+  MakeCodec<float> make_float = nullptr;
+  MakeCodec<double> make_double = nullptr;
+
+  bool takes(std::string_view option) const;
+};
+
+// The kinds of codecs (table.cpp) and the options of all of them (options.cpp).
+Table<CodecInfo>& codec_table();
+Table<Option<CodecOptions>>& codec_options_table();
+
+// The entry of a codec class: a template on the scalar type with a constructor from
+// const CodecOptions& and a member `about`.
+template <template <class> class Kind>
+CodecInfo codec_info() {
+  const CodecAbout& about = Kind<float>::about;
+  CodecInfo info{.name = std::string(about.name),
+                 .options = {},
+                 .summary = std::string(about.summary),
+                 .may_follow = about.may_follow,
+                 .make_float = [](const CodecOptions& o) -> std::unique_ptr<Codec<float>> {
+                   return std::make_unique<Kind<float>>(o);
+                 },
+                 .make_double = [](const CodecOptions& o) -> std::unique_ptr<Codec<double>> {
+                   return std::make_unique<Kind<double>>(o);
+                 }};
+  for (const std::string_view option : about.options)
+    if (!option.empty()) info.options.emplace_back(option);
+  return info;
+}
+
+}  // namespace ticopd

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ticopd/data/reading.hpp"
+#include "ticopd/option.hpp"
+#include "ticopd/table.hpp"
+
+namespace ticopd {
+
+// The keys of [problem] that say which samples to read, with their defaults. data/table.cpp says
+// what each one means.
+struct DataOptions {
+  std::string data = "mnist";       // NAME or NAME:PLACE
+  std::filesystem::path base = {};  // relative paths start here
+  std::string test = "";
+  bool normalize = false;
+  std::size_t max_samples = 0;
+  std::size_t samples = 2000;
+  std::size_t features = 64;
+  int classes = 10;
+  std::uint64_t seed = 1;
+  bool offline = false;
+  bool regression = false;  // labels are targets, taken as they are
+  std::function<void(std::string)> say = {};
+  OwnOptions own = {};  // options that a program registered
+
+  std::filesystem::path test_file() const {
+    return test.empty() ? std::filesystem::path() : base / test;
+  }
+};
+
+template <class T>
+using OpenData = SampleSource<T> (*)(const std::filesystem::path& place, const DataOptions&);
+
+// An entry of the table of data formats.
+struct DataInfo {
+  std::string name;                  // what problem.data begins with
+  std::string place;                 // what follows its colon, such as "FILE"; "": nothing
+  std::vector<std::string> options;  // those it takes, besides normalize and max_samples
+  std::string summary;
+  OpenData<float> open_float = nullptr;
+  OpenData<double> open_double = nullptr;
+
+  std::string form() const { return place.empty() ? name : name + ":" + place; }
+  bool takes(std::string_view option) const;
+};
+
+// The data formats, and the options of all of them (both in table.cpp).
+Table<DataInfo>& data_table();
+Table<Option<DataOptions>>& data_options_table();
+
+// problem.data as its format and its place, relative to `base`. ConfigError for an unknown form.
+struct DataPlace {
+  const DataInfo* format;
+  std::filesystem::path place;
+};
+DataPlace data_place(const DataOptions& options);
+
+}  // namespace ticopd

@@ -1,0 +1,137 @@
+#include "ticopd/experiment/keys.hpp"
+
+#include <algorithm>
+
+#include "ticopd/codecs/table.hpp"
+#include "ticopd/data/partition.hpp"
+#include "ticopd/data/table.hpp"
+#include "ticopd/graph/graph.hpp"
+#include "ticopd/graph/mixing.hpp"
+#include "ticopd/network/channel_noise.hpp"
+#include "ticopd/objectives/registry.hpp"
+#include "ticopd/run/log_rounds.hpp"
+#include "ticopd/transport/table.hpp"
+
+namespace ticopd {
+namespace {
+
+constexpr std::int64_t rounds = 0xffffffff;
+constexpr OptionValue none;
+
+std::vector<std::string_view> transport_names() {
+  return transport_table().names();
+}
+
+template <class Options, class Kinds>
+void append(std::vector<KeyInfo>& all, const std::string& section,
+            const Table<Option<Options>>& options, const Kinds& kinds) {
+  for (const OptionInfo& option : options) {
+    KeyInfo key{option};
+    key.name = section + "." + option.name;
+    for (const auto& kind : kinds)
+      if (std::ranges::find(kind.options, option.name) != kind.options.end())
+        key.takers.push_back(kind.name);
+    all.push_back(std::move(key));
+  }
+}
+
+}  // namespace
+
+// A new key is a line here, and the code that reads it.
+Table<OptionInfo>& plain_keys() {
+  using namespace domain;
+  using Text = std::string;
+  static Table<OptionInfo> table{
+      "key",
+      {
+          {"name", text(), none, "names the run folder; left out: the file's name"},
+          {"seed", whole(0, INT64_MAX), std::int64_t{1},
+           "decides the graph, the split, the start, batches and rounding"},
+          {"iterations", whole(1, rounds), std::int64_t{1000}, "rounds"},
+          {"precision", word({"float", "double"}), Text("float"), "of the models and gradients"},
+
+          {"problem.partition", word(words_of(Partition{})), Text("label"),
+           "`label`: class c to agent c mod n; `sorted`: equal slices after sorting by label; "
+           "`iid`: equal slices of a shuffle; `dirichlet`: random shares of each class. Every "
+           "agent gets a sample, or it is an error"},
+          {"problem.partition_alpha", above(0), 0.3,
+           "`dirichlet`: the smaller, the less alike the agents"},
+          {"problem.batch", whole_or("full", 1), Text("full"),
+           "samples per gradient, drawn from seed, agent and round"},
+
+          {"graph.weights", word(words_of(Weights{})), Text("metropolis"),
+           "W: `metropolis`, w_ij = 1 / (1 + max(deg_i, deg_j)); `lazy_metropolis`, (I + W) / 2"},
+
+          {"network.transport", word(transport_names), Text("none"), "who carries the messages"},
+          {"network.ranks", whole(1, 1'000'000), std::int64_t{2},
+           "`threads`: at most as many as agents. With MPI mpirun has the number"},
+          // A year at most: clocks count no centuries.
+          {"network.deadline_s", above(0, 31'536'000), 60.0,
+           "how long a rank waits for another before it is given up (code 75); longer than the "
+           "longest gradient, measurement or checkpoint of a rank"},
+          {"network.noise", word(words_of(ChannelNoise::Kind{})), Text("none"),
+           "`uniform` on +- scale, or `gaussian`: a noisy channel, simulated: added to what a "
+           "message decodes to, the same at sender and receivers"},
+          {"network.noise_scale", number(0), 0.0, "with `network.noise`: above 0"},
+
+          {"cuda.tf32", boolean(), false,
+           "with `--device cuda`: products of float features in TF32, three digits, and faster. u8 "
+           "features never need it"},
+
+          {"log.points", whole(1, 100'000), std::int64_t{LogRounds{}.points},
+           "rounds 0 and 1, then log-spaced so that 10^5 rounds give about so many rows, then the "
+           "last"},
+          {"log.every", whole(1, rounds), none, "or every so many rounds"},
+          {"log.lyapunov", boolean(), false,
+           "true: the column `lyapunov` in metrics.csv, F_t of TiCoPD's theorem (docs/theory.md); "
+           "`ticopd` with constant step sizes and `network.transport = \"none\"` only"},
+
+          {"log.level", word({"full", "local", "rows"}), Text("full"),
+           "`full`: every model on all data, with gradients and the test set. `local`: each "
+           "agent's "
+           "own loss on its own samples, the column `loss_local`. `rows`: consensus, surrogates, "
+           "duals and bits only"},
+          {"log.samples", whole(0, INT32_MAX), std::int64_t{0},
+           "loss and gradients over so many training samples, drawn once from the seed: from each "
+           "agent in proportion to what it holds, at least one; 0: all"},
+          {"log.agents", whole(0, 1'000'000), std::int64_t{0},
+           "`full` measures the models of so many agents, drawn once from the seed: `loss_max`, "
+           "`grad_norm2_max` and `accuracy_min` are the worst of these; 0: all"},
+
+          {"checkpoint.every_s", number(0), 60.0, "seconds between checkpoints; 0: not by time"},
+          {"checkpoint.every", whole(0, rounds), std::int64_t{0},
+           "rounds between checkpoints; 0: not by rounds"},
+
+          {"report.title", text(), none, "title of the page; left out: `name`, or the file's name"},
+          {"report.targets", domain::table(), none,
+           "when did each run reach it? A table of metric and value: `{ accuracy_min = 0.9, "
+           "loss_max = 0.3 }`. Left out: for `loss_max` and `accuracy_min` the median of the runs' "
+           "best values, rounded to two digits, so that about half reach it"},
+          {"report.bits", word({"paper", "payload", "link"}), none,
+           "x axis of the figure's bit panels: `payload` (as encoded), `paper` (the papers' "
+           "count), `link` (times the neighbours). Left out: `payload`"},
+
+          {"tune.metric", text(), none,
+           "what is to be best after a full run; left out: `loss_max`. `--metric` goes first"},
+          {"tune.runs", whole(2, 1'000'000), none,
+           "cost of the search in full runs; left out: 40. `--runs` goes first"},
+          {"tune.seed", whole(0, INT64_MAX), none,
+           "which points are tried; left out: `seed`. The runs themselves always use `seed`"},
+          {"tune.search", domain::table(), none,
+           "other ranges, or values to keep: `{ alpha = [0.01, 1], theta = 0.3 }`; see "
+           "docs/tuning.md"},
+      }};
+  return table;
+}
+
+std::vector<KeyInfo> config_keys() {
+  std::vector<KeyInfo> all;
+  for (const OptionInfo& key : plain_keys()) all.push_back({key});
+  append(all, "problem", objective_options_table(), objective_table());
+  append(all, "problem", data_options_table(), data_table());
+  append(all, "graph", graph_options_table(), graph_table());
+  append(all, "codec", codec_options_table(), codec_table());
+  return all;
+}
+
+}  // namespace ticopd

@@ -1,0 +1,74 @@
+#include "ticopd/experiment/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+// JSON has no word for nan and inf.
+std::string shown(const json& value) {
+  return value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
+}
+
+// 5e1 is a whole number, too. Beyond 2^53 nobody can tell which one was meant.
+void make_whole(json& value) {
+  if (!value.is_number_float()) return;
+  const double v = value.get<double>();
+  if (std::trunc(v) == v && std::abs(v) < 0x1p53) value = static_cast<std::int64_t>(v);
+}
+
+void normalise(const Domain& domain, json& value) {
+  if (domain.kind == Domain::Kind::number && value.is_number()) value = value.get<double>();
+  if (domain.kind == Domain::Kind::integer) make_whole(value);
+  if (domain.kind == Domain::Kind::integers && value.is_array())
+    for (json& item : value) make_whole(item);
+}
+
+}  // namespace
+
+void refuse(const std::string& key, const json& given, const std::string& allowed) {
+  throw ConfigError(fmt::format("{} = {}: allowed {}", key, shown(given), allowed));
+}
+
+void check_value(const std::string& key, const Domain& domain, json& value) {
+  if (domain.kind == Domain::Kind::table) {
+    if (!value.is_object()) refuse(key, value, fmt::format("is a table: [{}]", key));
+    return;
+  }
+  normalise(domain, value);
+  if (!domain.allows(option_value(value))) refuse_value(key, shown(value), domain);
+}
+
+OptionValue option_value(const json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return {};
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number_float()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_array() &&
+      std::ranges::all_of(value, [](const json& v) { return v.is_number_integer(); }))
+    return value.get<std::vector<std::int64_t>>();
+  return {};
+}
+
+json to_json(const OptionValue& value) {
+  return std::visit(
+      [](const auto& v) -> json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>)
+          return nullptr;
+        else
+          return v;
+      },
+      value);
+}
+
+}  // namespace ticopd

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ticopd/option.hpp"
+
+namespace ticopd {
+
+// The part of the [problem] table that says what f is, with its defaults; the rest of it says where
+// the samples come from. objectives/options.cpp says what each option means.
+struct ObjectiveOptions {
+  std::string objective = "mlp";
+  std::vector<int> hidden{100};
+  std::string activation = "sigmoid";
+  double l2 = 0.0;
+  double l2r = 0.1;
+  std::string weighting = "agent";
+  std::string init = "";  // "" is the objective's own default
+  // For runs on a GPU: keeps the samples as they were given, beside the layout of the CPU's kernel,
+  // so that the device can compute values and gradients (Objective::sample_problem).
+  bool for_device = false;
+  OwnOptions own = {};  // options that a program registered (registry.hpp)
+};
+
+// What the labels of an objective are.
+enum class Labels { classes, two_classes, targets };
+
+// What an objective's class says of itself, as `static constexpr ObjectiveAbout about`.
+struct ObjectiveAbout {
+  std::string_view name;  // the word of problem.objective
+  Labels labels;
+  std::string_view init;  // the default of problem.init
+  std::string_view summary;
+  std::array<std::string_view, 4> options = {};  // those it takes, besides those that all take
+};
+
+// What an objective is made for.
+struct ProblemSizes {
+  std::size_t features;
+  std::size_t classes;  // 0: labels are targets of a regression
+};
+
+}  // namespace ticopd
