@@ -39,7 +39,7 @@ class Grid final : public Codec<T> {
     const CellBox box = box_of(message);
     std::vector<std::uint16_t> fields(d);
     for (std::size_t k = 0; k < d; ++k)
-      fields[k] = static_cast<std::uint16_t>(box.cell(static_cast<double>(v[k])));
+      fields[k] = static_cast<std::uint16_t>(box.cell(static_cast<double>(v[k]), middle()));
     out.clear();
     if (coding_ == Coding::fixed) {
       out.resize(payload_bytes(d));
@@ -61,13 +61,11 @@ class Grid final : public Codec<T> {
     const std::size_t d = q.size();
     if (in.size() > payload_bytes(d)) return false;
     std::vector<std::uint16_t> fields(d);
-    const T unit = box_of(message).template unit<T>();
+    const T unit = box_of(message).template unit<T>(middle());
     if (coding_ == Coding::fixed) {
       if (in.size() != payload_bytes(d) || !padding_is_zero(in, d, bits_)) return false;
       unpack_fields<std::uint16_t>(in, bits_, fields);
-      for (std::size_t k = 0; k < d; ++k)
-        q[k] = cell_value(cell_level(fields[k], middle()), cell_is_negative(fields[k], middle()),
-                          unit);
+      for (std::size_t k = 0; k < d; ++k) q[k] = cell_value(fields[k], middle(), unit);
       return true;
     }
     Bytes signs(plane_bytes(d, 1));
@@ -75,7 +73,7 @@ class Grid final : public Codec<T> {
     for (std::size_t k = 0; k < d; ++k) {
       if (fields[k] == 0) return false;
       const bool negative = (std::to_integer<unsigned>(signs[k / 8]) >> k % 8 & 1) != 0;
-      q[k] = cell_value(fields[k], negative, unit);
+      q[k] = cell_value(cell_of_level(fields[k], negative, middle()), middle(), unit);
     }
     return true;
   }

@@ -50,8 +50,9 @@ struct ScalarLoops {
   template <class Level>
   static void dequantise(const Level* levels, const std::byte* signs, std::size_t first, T unit,
                          std::span<T> q) {
+    const T signed_unit[2] = {unit, -unit};  // signs are coin flips: no branch on them
     for (std::size_t k = 0; k < q.size(); ++k)
-      q[k] = level_value(levels[k], sign_bit(signs, first + k), unit);
+      q[k] = level_value(levels[k], signed_unit[sign_bit(signs, first + k)]);
   }
 
   // A plane of signs: 1 is negative.
@@ -66,7 +67,8 @@ struct ScalarLoops {
 
   // The value, negated where the plane says so.
   static void give_signs(const std::byte* signs, T value, std::span<T> q) {
-    for (std::size_t k = 0; k < q.size(); ++k) q[k] = sign_bit(signs, k) ? -value : value;
+    const T signed_value[2] = {value, -value};
+    for (std::size_t k = 0; k < q.size(); ++k) q[k] = signed_value[sign_bit(signs, k)];
   }
 
   template <class Level>
@@ -80,8 +82,8 @@ struct ScalarLoops {
   }
 
  private:
-  static bool sign_bit(const std::byte* signs, std::size_t k) {
-    return (std::to_integer<unsigned>(signs[k / 8]) >> k % 8 & 1) != 0;
+  static unsigned sign_bit(const std::byte* signs, std::size_t k) {
+    return std::to_integer<unsigned>(signs[k / 8]) >> k % 8 & 1;
   }
 };
 

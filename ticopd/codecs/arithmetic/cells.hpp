@@ -7,12 +7,11 @@
 namespace ticopd {
 
 // The cells of a box [-r, r] that shrinks (grid.hpp): `half` of them, a power of two, on each side
-// of 0.
+// of 0. `half` is the same in all boxes and not kept in one, so that a kernel has it in a register.
 struct CellBox {
   // r = r0 kappa^(round - 1), by squaring, since std::pow need not round alike everywhere. Round 0,
   // before the first, has the box of round 1.
-  constexpr CellBox(double r0, double kappa, std::uint32_t round, std::uint32_t cells_of_a_side)
-      : r(r0), half(cells_of_a_side) {
+  constexpr CellBox(double r0, double kappa, std::uint32_t round, std::uint32_t half) : r(r0) {
     double power = kappa;
     for (std::uint32_t n = round == 0 ? 0 : round - 1; n > 0; n >>= 1, power *= power)
       if (n & 1) r *= power;
@@ -21,23 +20,22 @@ struct CellBox {
   }
 
   // The cell of v, counted from -r; what lies outside is in the outermost.
-  constexpr std::uint32_t cell(double v) const {
+  constexpr std::uint32_t cell(double v, std::uint32_t half) const {
     const double side = half;
     // Never below -half, so that the cast may cut where a floor is meant.
     const double at = std::clamp(v * cells, -side, side - 0.5) + side;
     return static_cast<std::uint32_t>(static_cast<int>(at));
   }
   // A NaN as well.
-  constexpr bool is_outside(double v) const { return !((v < 0 ? -v : v) <= r); }
+  constexpr bool is_outside(double v) const { return !(std::abs(v) <= r); }
 
   // Half the width of a cell. A product with a power of two is exact.
   template <class T>
-  constexpr T unit() const {
+  constexpr T unit(std::uint32_t half) const {
     return static_cast<T>(r * (0.5 / half));
   }
 
   double r, cells;  // cells: by length
-  std::uint32_t half;
 };
 
 // Cells as levels 1, 2, ... counted from the middle, and a sign.
@@ -51,10 +49,10 @@ constexpr std::uint32_t cell_of_level(std::uint32_t level, bool negative, std::u
   return negative ? half - level : half + level - 1;
 }
 
-// The middle of a cell.
-template <class T, class Level>
-constexpr T cell_value(Level level, bool negative, T unit) {
-  return static_cast<T>(2 * level - 1) * (negative ? -unit : unit);
+// The middle of a cell: an odd number of units.
+template <class T>
+constexpr T cell_value(std::uint32_t cell, std::uint32_t half, T unit) {
+  return static_cast<T>(static_cast<int>(2 * cell + 1) - static_cast<int>(2 * half)) * unit;
 }
 
 }  // namespace ticopd

@@ -38,9 +38,10 @@ constexpr T level_unit(float norm, std::uint32_t s, double tau) {
   return static_cast<T>(norm) / (static_cast<T>(s) * static_cast<T>(tau));
 }
 
+// The unit has the sign of the coordinate.
 template <class T, class Level>
-constexpr T level_value(Level level, bool negative, T unit) {
-  return static_cast<T>(level) * (negative ? -unit : unit);
+constexpr T level_value(Level level, T signed_unit) {
+  return static_cast<T>(level) * signed_unit;
 }
 
 }  // namespace ticopd

@@ -74,7 +74,7 @@ struct Rounding {
   }
   __device__ std::uint32_t field(Symbol s) const { return s.level; }
   __device__ float value(Symbol s, const Gauge& by) const {
-    return level_value(s.level, s.negative, by.unit);
+    return level_value(s.level, s.negative ? -by.unit : by.unit);
   }
 };
 
@@ -140,7 +140,7 @@ struct Cells {
   using Reduce = LargestBits<float>;
   struct Gauge {
     CellBox box;
-    float unit;
+    float unit, unused;  // with padding nvcc copies it byte by byte
   };
   static constexpr QuantiserTraits traits{
       .has_signs = false, .has_noise = false, .saturates = true};
@@ -154,18 +154,18 @@ struct Cells {
   __device__ static double limit() { return FLT_MAX; }
   __device__ Gauge gauge(double, std::uint32_t, std::uint32_t round) const {
     const CellBox box(r0, kappa, round, most);
-    return {box, box.unit<float>()};
+    return {box, box.unit<float>(most), 0.0f};
   }
   __device__ bool outside(float v, const Gauge& by) const { return by.box.is_outside(v); }
   __device__ Symbol symbol(float v, std::uint32_t, const Gauge& by) const {
-    const std::uint32_t cell = by.box.cell(v);
+    const std::uint32_t cell = by.box.cell(v, most);
     return {cell_level(cell, most), cell_is_negative(cell, most)};
   }
   __device__ std::uint32_t field(Symbol s) const {
     return cell_of_level(s.level, s.negative, most);
   }
   __device__ float value(Symbol s, const Gauge& by) const {
-    return cell_value(s.level, s.negative, by.unit);
+    return cell_value(field(s), most, by.unit);
   }
 };
 
