@@ -134,7 +134,7 @@ TEST(Docs, ConfigurationHasEveryParameterWithItsDefault) {
 
 TEST(Docs, ConfigurationHasEveryColumn) {
   const std::string page = text_of("docs/configuration.md");
-  std::istringstream header{std::string(metrics_header)};
+  std::istringstream header{csv_header()};
   for (std::string column; std::getline(header, column, ',');)
     EXPECT_TRUE(has(page, "\n| `" + column + "` |")) << column;
 }

@@ -15,9 +15,9 @@ void same_as_one_process(const std::string& name, const Setup<T>& setup, Transpo
   const RunFactory<T> run = algorithm<T>(name, setup.graph);
   const Record one = record(run, setup, {1, 1});
   Setup<T> shared = setup;
-  shared.transport = &transport;
+  shared.execution.transport = &transport;
   std::vector<std::string> metrics;
-  shared.on_log = [&](const Metrics& m) { metrics.push_back(without_seconds(m)); };
+  shared.watch.on_log = [&](const Metrics& m) { metrics.push_back(without_seconds(m)); };
   const Solution<T> mine = solve(run, shared);
   EXPECT_EQ(mine.digest, one.digest);
   const std::size_t before = static_cast<std::size_t>(mine.first_agent) * mine.x.cols() * sizeof(T);

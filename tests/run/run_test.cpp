@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class T>
-Setup<T> small(std::string_view name) {
+ticopd::Setup<T> small(std::string_view name) {
   return {.graph = graph_for(name, erdos_renyi(7, 0.4, 2)),
           .objective = std::make_shared<LeastSquares<T>>(ProblemSize{7, 21, 12}),
           .codec = make_codec<T>(codec_for(name, {.kind = "qsgd", .bits = 4})),
@@ -52,14 +52,14 @@ class SteppedRun : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(SteppedRun, IsTheRunOfSolve) {
-  Setup<double> s = small<double>(GetParam());
+  ticopd::Setup<double> s = small<double>(GetParam());
   const auto factory = algorithm<double>(GetParam(), s.graph);
   const Record whole = record(factory, s, {1, 1});
   for (const int count : {1, 3}) {
     std::vector<std::string> logged;
     s.watch.on_log = [&](const Metrics& m) { logged.push_back(without_seconds(m)); };
     on_ranks(count, [&](Transport& rank) {
-      Run<double> run(factory, s, rank);
+      ticopd::Run<double> run(factory, s, rank);
       EXPECT_EQ(run.round(), 0u);
       EXPECT_EQ(run.step(1), 1u);
       EXPECT_EQ(run.step(16), 16u);
@@ -78,12 +78,12 @@ TEST_P(SteppedRun, IsTheRunOfSolve) {
 }
 
 TEST_P(SteppedRun, MeasuringAndSavingLeaveNoTrace) {
-  const Setup<double> s = small<double>(GetParam());
+  const ticopd::Setup<double> s = small<double>(GetParam());
   const auto factory = algorithm<double>(GetParam(), s.graph);
   const Record whole = record(factory, s, {1, 1});
   for (const int count : {1, 3})
     on_ranks(count, [&](Transport& rank) {
-      Run<double> run(factory, s, rank);
+      ticopd::Run<double> run(factory, s, rank);
       for (const MetricLevel level : {MetricLevel::rows, MetricLevel::local, MetricLevel::full}) {
         run.step(7);
         EXPECT_EQ(run.measure(level).iteration, run.round());
@@ -95,17 +95,17 @@ TEST_P(SteppedRun, MeasuringAndSavingLeaveNoTrace) {
 }
 
 TEST_P(SteppedRun, GoesOnFromAFileWithAnyNumberOfRanks) {
-  const Setup<double> s = small<double>(GetParam());
+  const ticopd::Setup<double> s = small<double>(GetParam());
   const auto factory = algorithm<double>(GetParam(), s.graph);
   const Record whole = record(factory, s, {1, 1});
   for (const auto& [first, second] : {std::pair{1, 3}, {3, 1}, {2, 3}}) {
     on_ranks(first, [&](Transport& rank) {
-      Run<double> run(factory, s, rank);
+      ticopd::Run<double> run(factory, s, rank);
       run.step(17);
       run.save(file);
     });
     on_ranks(second, [&](Transport& rank) {
-      Run<double> run(factory, s, rank);
+      ticopd::Run<double> run(factory, s, rank);
       run.resume(file);
       EXPECT_EQ(run.round(), 17u);
       run.step(1000);
@@ -122,11 +122,11 @@ TEST_P(SteppedRun, GoesOnFromAFileWithAnyNumberOfRanks) {
 
 INSTANTIATE_TEST_SUITE_P(Of, SteppedRun,
                          ::testing::Values("ticopd", "choco_sgd", "beer", "local_sgd", "sparq_sgd"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& given) { return given.param; });
 
 TEST(RunObject, CanBeMadeOfAStruct) {
-  const Setup<double> s = small<double>("beer");
-  Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
+  const ticopd::Setup<double> s = small<double>("beer");
+  ticopd::Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
   while (run.step(9) > 0) {
   }
   EXPECT_EQ(run.digest(), solve(BEER{.eta = 0.02, .gamma = 0.2}, s).digest);
@@ -134,25 +134,25 @@ TEST(RunObject, CanBeMadeOfAStruct) {
 }
 
 TEST(RunObject, DoesNotResumeAfterItsFirstStep) {
-  const Setup<double> s = small<double>("beer");
-  Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
+  const ticopd::Setup<double> s = small<double>("beer");
+  ticopd::Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
   EXPECT_THROW(run.resume("no_such_file"), DiskError);
   run.step();
   EXPECT_THROW(run.resume("no_such_file"), std::logic_error);
 }
 
 TEST(RunObject, TwoSideBySideDoNotDisturbEachOther) {
-  const Setup<double> s = small<double>("beer");
-  Run<double> one = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
-  Run<double> two = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
+  const ticopd::Setup<double> s = small<double>("beer");
+  ticopd::Run<double> one = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
+  ticopd::Run<double> two = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
   while (one.step(3) + two.step(5) > 0) {
   }
   EXPECT_EQ(one.digest(), two.digest());
 }
 
 TEST(RunObject, CountsOnlyTheTimeInWhichItIsStepped) {
-  Setup<double> s = small<double>("beer");
-  Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
+  ticopd::Setup<double> s = small<double>("beer");
+  ticopd::Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
   run.step(10);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   run.step(30);

@@ -93,8 +93,8 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logge
   if (round != last_logged) refuse(fmt::format(": round {} is missing", last_logged));
 }
 
-void RunFolder::add_metrics(const Metrics& m) {
-  lines_.push_back(to_csv(m, columns_));
+void RunFolder::add_metrics(std::string line) {
+  lines_.push_back(std::move(line));
   publish_metrics(false);
 }
 

@@ -36,7 +36,8 @@ class RunFolder {
   // Keeps what an earlier part of the run logged up to this round, and not what it logged after it,
   // whole or cut. FormatError unless all up to `last_logged` is there.
   void keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logged);
-  void add_metrics(const Metrics& m);
+  void add_metrics(const Metrics& m) { add_metrics(to_csv(m, columns_)); }
+  void add_metrics(std::string line);
   // Files are rewritten whole, so at most once a second unless `now`.
   void publish_metrics(bool now);
   // After a run that failed: what was logged is kept. If that is nothing, a folder that was made

@@ -97,6 +97,10 @@ class DenseRows final : public Features<T> {
   }
 
  protected:
+  typename Dataset<T>::Features select(std::span<const std::uint32_t> positions) const override {
+    return data_.select(positions).raw();
+  }
+
   void read(std::span<const std::uint32_t> positions, T* rows) const override {
     data_.read(positions, rows);
   }

@@ -1,6 +1,7 @@
 #include "ticopd/kernels/features.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
@@ -59,6 +60,17 @@ void Features<T>::sweep_list(std::span<const std::uint32_t> positions, const T* 
       gemm(false, false, outputs_, features_, count, T(1), z, stride, rows, features_, T(1), g,
            features_);
   }
+}
+
+template <class T>
+typename Dataset<T>::Features Features<T>::select(std::span<const std::uint32_t> positions) const {
+  std::vector<std::uint8_t> pixels;
+  std::vector<T> row(features_);
+  for (const std::uint32_t position : positions) {
+    read(std::span(&position, 1), row.data());
+    for (const T v : row) pixels.push_back(static_cast<std::uint8_t>(std::lround(v * T(255))));
+  }
+  return pixels;
 }
 
 template class Features<float>;

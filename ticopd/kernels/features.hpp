@@ -41,6 +41,10 @@ class Features {
   void sweep_list(std::span<const std::uint32_t> positions, const T* w, const Middle& middle,
                   T* g) const;
 
+  // The features at these positions, of the kind that these were made of: for a layout of their
+  // own. Here for pixels, which `read` gives divided by 255.
+  virtual typename Dataset<T>::Features select(std::span<const std::uint32_t> positions) const;
+
   using LayoutBytes = ticopd::LayoutBytes;
   virtual std::vector<LayoutBytes> layouts() const = 0;
 

@@ -57,6 +57,10 @@ class SparseRowsFeatures final : public Features<T> {
   std::vector<LayoutBytes> layouts() const override { return {{"sparse rows", data_.bytes()}}; }
 
  protected:
+  typename Dataset<T>::Features select(std::span<const std::uint32_t> positions) const override {
+    return data_.select(positions).raw();
+  }
+
   void read(std::span<const std::uint32_t> positions, T* rows) const override {
     data_.read(positions, rows);
   }

@@ -58,24 +58,25 @@ void CpuNetwork<T>::gradient(const Field& x, Field& g, bool full) {
     requests.back().batch.value = false;
   }
   std::vector<double> values(requests.size());
-  evaluate(requests, values);
+  evaluate(s_.objective, requests, values);
 }
 
 template <class T>
 void CpuNetwork<T>::evaluate_at(std::span<const T> x, std::span<double> values, Field& g) {
   std::vector<Request> requests;
   for (std::size_t row = 0; row < placement_.rows(); ++row) requests.push_back({x, g.row(row), {}});
-  evaluate(requests, values);
+  evaluate(s_.objective, requests, values);
 }
 
 template <class T>
 Global CpuNetwork<T>::global_at(std::span<const T> x) {
+  const Objective<T>& f = metric_objective();
   std::vector<double> values(placement_.rows());
   if (point_gradients_.size() == 0) point_gradients_ = Field(placement_.rows(), x.size());
   std::vector<Request> requests;
   for (std::size_t row = 0; row < placement_.rows(); ++row)
-    requests.push_back({x, point_gradients_.row(row), metric_batches()[row]});
-  evaluate(requests, values);
+    requests.push_back({x, point_gradients_.row(row), metric_batches_[row]});
+  evaluate(f, requests, values);
   const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, values);
   const double n = static_cast<double>(placement_.agents());
   return {std::accumulate(all.begin(), all.end(), 0.0) / n,
@@ -84,20 +85,26 @@ Global CpuNetwork<T>::global_at(std::span<const T> x) {
 
 template <class T>
 std::vector<double> CpuNetwork<T>::local_values(const Field& x) {
+  const Objective<T>& f = metric_objective();
   std::vector<Request> requests;
   for (std::size_t row = 0; row < placement_.rows(); ++row)
-    requests.push_back({x.row(row), {}, metric_batches()[row]});
+    requests.push_back({x.row(row), {}, metric_batches_[row]});
   std::vector<double> values(placement_.rows());
-  evaluate(requests, values);
+  evaluate(f, requests, values);
   return values;
 }
 
 template <class T>
-const std::vector<Batch>& CpuNetwork<T>::metric_batches() {
-  for (std::size_t row = metric_batches_.size(); row < placement_.rows(); ++row)
-    metric_batches_.push_back(
-        measured_samples(s_.metric_scope, s_.objective, placement_.agent(row), s_.seed));
-  return metric_batches_;
+const Objective<T>& CpuNetwork<T>::metric_objective() {
+  if (metric_batches_.empty()) {
+    for (std::size_t row = 0; row < placement_.rows(); ++row)
+      metric_batches_.push_back(
+          measured_samples(s_.metric_scope, s_.objective, placement_.agent(row), s_.seed));
+    if (s_.metric_scope.samples > 0)
+      metric_part_ = s_.objective.part(placement_.first(), metric_batches_);
+    if (metric_part_) metric_batches_.assign(placement_.rows(), Batch{});  // all that it has
+  }
+  return metric_part_ ? *metric_part_ : s_.objective;
 }
 
 template <class T>
@@ -113,7 +120,8 @@ double CpuNetwork<T>::accuracy(std::span<const T> x) {
 // shared block by block, so that no thread waits long for another at the end; the gradients of
 // their blocks need memory of their own.
 template <class T>
-void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> values) {
+void CpuNetwork<T>::evaluate(const Objective<T>& f, std::vector<Request>& requests,
+                             std::span<double> values) {
   const std::size_t rows = requests.size();
   const std::size_t d = rows > 0 ? requests.front().g.size() : 0;  // 0: only values are wanted
   const std::size_t threads = static_cast<std::size_t>(s_.pool.threads());
@@ -129,7 +137,7 @@ void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> v
   std::size_t extra = 0;
   for (std::size_t row = whole; row < rows; ++row) {
     first.push_back(tasks.size());
-    const std::size_t blocks = s_.objective.blocks(placement_.agent(row), requests[row].batch);
+    const std::size_t blocks = f.blocks(placement_.agent(row), requests[row].batch);
     for (std::size_t b = 0; b < blocks; ++b) tasks.push_back({row, b, requests[row].g, 0.0});
     extra += blocks - 1;
   }
@@ -144,13 +152,12 @@ void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> v
 
   s_.pool.run(whole + tasks.size(), [&](std::size_t t) {
     if (t < whole) {
-      values[t] = evaluate_agent(t, requests[t]);
+      values[t] = evaluate_agent(f, t, requests[t]);
       return;
     }
     Task& task = tasks[t - whole];
     const Request& r = requests[task.row];
-    task.value =
-        s_.objective.evaluate(placement_.agent(task.row), task.block, r.batch, r.x, task.g);
+    task.value = f.evaluate(placement_.agent(task.row), task.block, r.batch, r.x, task.g);
   });
 
   constexpr std::size_t stretch = 8192;
@@ -171,15 +178,16 @@ void CpuNetwork<T>::evaluate(std::vector<Request>& requests, std::span<double> v
 }
 
 template <class T>
-double CpuNetwork<T>::evaluate_agent(std::size_t row, const Request& r) const {
+double CpuNetwork<T>::evaluate_agent(const Objective<T>& f, std::size_t row,
+                                     const Request& r) const {
   thread_local std::vector<T> part;
   const int agent = placement_.agent(row);
-  const std::size_t blocks = s_.objective.blocks(agent, r.batch);
+  const std::size_t blocks = f.blocks(agent, r.batch);
   double value = 0.0;
   for (std::size_t b = 0; b < blocks; ++b) {
     if (b > 0 && part.size() < r.g.size()) part.resize(r.g.size());
     const std::span<T> g = b == 0 ? r.g : std::span<T>(part).first(r.g.size());
-    value += s_.objective.evaluate(agent, b, r.batch, r.x, g);
+    value += f.evaluate(agent, b, r.batch, r.x, g);
     if (b > 0) add_part(std::span<const T>(g), r.g);
   }
   return value;

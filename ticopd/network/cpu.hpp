@@ -59,13 +59,16 @@ class CpuNetwork final : public AnyNetwork<T> {
     std::span<T> g;
     Batch batch;
   };
-  void evaluate(std::vector<Request>& requests, std::span<double> values);
-  double evaluate_agent(std::size_t row, const Request& request) const;
+  void evaluate(const Objective<T>& f, std::vector<Request>& requests, std::span<double> values);
+  double evaluate_agent(const Objective<T>& f, std::size_t row, const Request& request) const;
   Batch batch_of(int agent) const;
-  const std::vector<Batch>& metric_batches();  // one for each hosted agent, the same in each round
+  // What metrics evaluate: f over the samples of the metric scope, which are the same in each
+  // round. The batches, one for each hosted agent, are what to ask it for.
+  const Objective<T>& metric_objective();
   void gradient(const Field& x, Field& g, bool full);
 
-  Field point_gradients_;   // of global_at
+  Field point_gradients_;  // of global_at
+  std::unique_ptr<const Objective<T>> metric_part_;
   std::vector<Batch> metric_batches_;
   std::vector<T> partial_;  // gradients of blocks beyond an agent's first, of the last agents
 };

@@ -75,6 +75,14 @@ class Objective {
     return 0;
   }
 
+  // The same f_i over a part of the samples of some agents, `first` and those behind it, in a
+  // layout of its own: a list of samples that is evaluated often. Null: `evaluate` takes the list
+  // itself.
+  virtual std::unique_ptr<const Objective> part(int first, std::span<const Batch> samples) const {
+    (void)first, (void)samples;
+    return nullptr;
+  }
+
   virtual std::vector<Segment> segments() const { return {{"x", {dimension()}}}; }
 
   // The memory that holds the samples, by the name of the layout.

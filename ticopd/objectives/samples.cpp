@@ -1,6 +1,7 @@
 #include "ticopd/objectives/samples.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -48,6 +49,39 @@ SampleObjective<T>::SampleObjective(std::unique_ptr<Model<T>> model, Shards<T> s
 }
 
 template <class T>
+SampleObjective<T>::SampleObjective(const SampleObjective& whole, int first,
+                                    std::span<const Batch> samples)
+    : model_(whole.model_),
+      first_(first),
+      sizes_(whole.sizes_),
+      options_(whole.options_),
+      dimension_(whole.dimension_),
+      weights_(whole.weights_),
+      all_samples_(whole.all_samples_) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Shard& from = whole.shard(first + static_cast<int>(i));
+    std::vector<std::uint32_t> positions = samples[i].samples;
+    if (samples[i].full) {
+      positions.resize(from.labels.size());
+      std::iota(positions.begin(), positions.end(), 0u);
+    } else if (!from.position.empty()) {
+      for (std::uint32_t& p : positions) p = from.position.at(p);
+    }
+    std::vector<double> labels;
+    for (const std::uint32_t p : positions) labels.push_back(static_cast<double>(from.labels[p]));
+    Dataset<T> data(positions.size(), from.features->features(), from.features->select(positions),
+                    std::move(labels));
+    shards_.push_back(make_shard(std::move(data), Sweeps::gradients));
+  }
+}
+
+template <class T>
+std::unique_ptr<const Objective<T>> SampleObjective<T>::part(int first,
+                                                             std::span<const Batch> samples) const {
+  return std::unique_ptr<const Objective<T>>(new SampleObjective(*this, first, samples));
+}
+
+template <class T>
 auto SampleObjective<T>::shard(int agent) const -> const Shard& {
   const auto place = static_cast<std::size_t>(agent - first_);  // huge where agent < first_
   if (place >= shards_.size())
@@ -80,13 +114,13 @@ void SampleObjective<T>::start(std::uint64_t seed, std::span<T> x) const {
 
 template <class T>
 std::size_t SampleObjective<T>::blocks(int agent, const Batch& batch) const {
-  return batch.full ? blocks_of(samples(agent)) : 1;
+  return batch.full ? blocks_of(held(agent)) : 1;
 }
 
 template <class T>
 double SampleObjective<T>::evaluate(int agent, std::size_t block, const Batch& batch,
                                     std::span<const T> x, std::span<T> g) const {
-  const std::size_t summed = batch.full ? samples(agent) : batch.samples.size();
+  const std::size_t summed = batch.full ? held(agent) : batch.samples.size();
   if (summed == 0) throw std::invalid_argument("a mini-batch without samples");
   double weight = 1.0;
   if (options_.weight_by_sample)

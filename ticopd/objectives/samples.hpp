@@ -41,6 +41,9 @@ class SampleObjective : public Objective<T> {
   double evaluate(int agent, std::size_t block, const Batch& batch, std::span<const T> x,
                   std::span<T> g) const override;
 
+  std::unique_ptr<const Objective<T>> part(int first,
+                                           std::span<const Batch> samples) const override;
+
   std::size_t samples(int agent) const override { return sizes_[static_cast<std::size_t>(agent)]; }
   std::size_t test_samples() const override;
   std::size_t test_blocks() const override;
@@ -58,17 +61,19 @@ class SampleObjective : public Objective<T> {
     std::vector<std::uint32_t> position;  // of each sample; empty: where it was given
   };
 
+  SampleObjective(const SampleObjective& whole, int first, std::span<const Batch> samples);
   const Shard& shard(int agent) const;
+  std::size_t held(int agent) const { return shard(agent).labels.size(); }
   Shard make_shard(Dataset<T> data, Sweeps sweeps) const;
   double sum_block(const Shard& mine, std::size_t block, std::span<const T> x, T* g, T scale) const;
   double sum_batch(const Shard& mine, const Batch& batch, std::span<const T> x, T* g,
                    T scale) const;
   double sampleless_terms(std::span<const T> x, T* g) const;
 
-  std::unique_ptr<Model<T>> model_;
-  int first_;                  // the first hosted agent
-  std::vector<Shard> shards_;  // of the hosted agents
-  std::vector<std::size_t> sizes_;
+  std::shared_ptr<const Model<T>> model_;
+  int first_;                       // the first hosted agent
+  std::vector<Shard> shards_;       // of the hosted agents
+  std::vector<std::size_t> sizes_;  // of all agents, whose weights they decide
   Shard test_;
   SampleOptions options_;
   std::size_t dimension_;
