@@ -41,7 +41,7 @@ json words_in_schema(const std::string& table, const std::string& key) {
 }
 
 bool contains(const json& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
+  return std::ranges::any_of(words, [&](const json& w) { return w == word; });
 }
 
 TEST(RegisteredCodec, IsReadMadeListedAndInTheSchema) {
