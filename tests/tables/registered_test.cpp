@@ -55,7 +55,8 @@ TEST(RegisteredCodec, IsReadMadeListedAndInTheSchema) {
 
   const Config config = Config::parse("[codec]\nkind = \"shouting\"\nvolume = 11", ".");
   const CodecOptions options = codec_options(config);
-  EXPECT_EQ(std::get<std::int64_t>(options.own.at("volume")), 11);
+  EXPECT_EQ(own_value<std::int64_t>(options, "volume"), 11);
+  EXPECT_EQ(own_value<std::int64_t>({}, "volume"), 5);
   EXPECT_NE(make_codec<float>(options), nullptr);
   EXPECT_EQ(Config::parse("", ".").get<int>("codec.volume"), 5);
   EXPECT_TRUE(has(complaint("[codec]\nkind = \"shoting\""), "did you mean \"shouting\"?"));
