@@ -93,12 +93,12 @@ int run(int argc, char** argv) {
   add_tune(app, action);
   add_report(app, action);
   add_list(app, action);
-  add_schema(app, action);
   add_theory(app, action);
   add_verify(app, action);
   add_audit(app, action);
   add_launch(app, action);
   add_data(app, action);
+  add_schema(app, action);
   add_demo(app, action);
   try {
     app.parse(argc, argv);

@@ -6,6 +6,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/exchanges.hpp"
+#include "ticopd/codecs/table.hpp"
 
 namespace ticopd::cuda {
 namespace {

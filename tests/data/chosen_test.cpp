@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "data/drawn_sets.hpp"
+#include "ticopd/data/npy_source.hpp"
 #include "ticopd/data/partition.hpp"
 #include "ticopd/error.hpp"
 

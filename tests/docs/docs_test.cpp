@@ -184,7 +184,7 @@ TEST(Docs, ConfigurationShowsAComparisonThatReads) {
   const RunSet run_set = read_run_set({&file, 1}, {});
   fs::remove(file);
   ASSERT_EQ(run_set.runs.size(), 3u);
-  EXPECT_EQ(run_set.runs[1].config.get<std::string>("codec.name"), "qsgd");
+  EXPECT_EQ(run_set.runs[1].config.get<std::string>("codec.kind"), "qsgd");
   EXPECT_EQ(run_set.runs[1].config.get<int>("codec.bits"), 4);
   EXPECT_FALSE(run_set.runs[2].config.has("algorithm.alpha"));
   EXPECT_EQ(run_set.runs[2].folder, "choco-sgd-8-bits");
@@ -298,7 +298,7 @@ TEST(Docs, ConfigurationHasEveryWordOfTheTables) {
     const std::string row = page.substr(at, page.find('\n', at + 1) - at);
     EXPECT_TRUE(has(row, fmt::format("`{}`", word))) << key << " has no " << word << ": " << row;
   };
-  for (const CodecInfo& c : codec_table()) expect("codec.name", c.name);
+  for (const CodecInfo& c : codec_table()) expect("codec.kind", c.name);
   for (const GraphInfo& g : graph_table()) expect("graph.kind", g.name);
   for (const ObjectiveInfo& o : objective_table()) expect("problem.objective", o.name);
 }

@@ -34,6 +34,12 @@ std::string cell(std::string text) {
   return text;
 }
 
+std::string without_double_blanks(std::string rows) {
+  for (std::size_t at = 0; (at = rows.find("|  |", at)) != std::string::npos;)
+    rows.erase(at + 1, 1);
+  return rows;
+}
+
 std::string range_text(double low, double high, bool low_allowed) {
   if (std::isinf(high)) return fmt::format("{} {:g}", low_allowed ? "from" : "above", low);
   return low_allowed ? fmt::format("{:g} to {:g}", low, high)
@@ -145,7 +151,7 @@ std::string with_fresh_tables(const std::string& page) {
     if (name_end == std::string::npos || last == std::string::npos)
       throw std::runtime_error("a table without <!-- end -->: " + page.substr(mark, 60));
     fresh += page.substr(at, name_end + close.size() - at);
-    fresh += "\n" + rows_of(page.substr(name_at, name_end - name_at)) + "\n";
+    fresh += "\n" + without_double_blanks(rows_of(page.substr(name_at, name_end - name_at))) + "\n";
     at = last;
   }
   return fresh + page.substr(at);

@@ -41,7 +41,7 @@ json words_in_schema(const std::string& table, const std::string& key) {
 }
 
 bool contains(const json& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
+  return std::ranges::any_of(words, [&](const json& w) { return w == word; });
 }
 
 TEST(RegisteredCodec, IsReadMadeListedAndInTheSchema) {
@@ -55,7 +55,8 @@ TEST(RegisteredCodec, IsReadMadeListedAndInTheSchema) {
 
   const Config config = Config::parse("[codec]\nkind = \"shouting\"\nvolume = 11", ".");
   const CodecOptions options = codec_options(config);
-  EXPECT_EQ(std::get<std::int64_t>(options.own.at("volume")), 11);
+  EXPECT_EQ(own_value<std::int64_t>(options, "volume"), 11);
+  EXPECT_EQ(own_value<std::int64_t>({}, "volume"), 5);
   EXPECT_NE(make_codec<float>(options), nullptr);
   EXPECT_EQ(Config::parse("", ".").get<int>("codec.volume"), 5);
   EXPECT_TRUE(has(complaint("[codec]\nkind = \"shoting\""), "did you mean \"shouting\"?"));

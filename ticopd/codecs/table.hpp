@@ -30,6 +30,14 @@ struct CodecInfo {
 Table<CodecInfo>& codec_table();
 Table<Option<CodecOptions>>& codec_options_table();
 
+// The value of an option that CodecOptions has no member for, or its default.
+template <class V>
+V own_value(const CodecOptions& options, std::string_view name) {
+  const auto given = options.own.find(name);
+  return std::get<V>(given == options.own.end() ? codec_options_table().at(name).value
+                                                : given->second);
+}
+
 // The entry of a codec class: a template on the scalar type with a constructor from
 // const CodecOptions& and a member `about`.
 template <template <class> class Kind>

@@ -126,11 +126,16 @@ Table<OptionInfo>& plain_keys() {
 
 std::vector<KeyInfo> config_keys() {
   std::vector<KeyInfo> all;
-  for (const OptionInfo& key : plain_keys()) all.push_back({key});
+  const auto append_plain = [&](bool inside_tables) {
+    for (const OptionInfo& key : plain_keys())
+      if ((key.name.find('.') != std::string::npos) == inside_tables) all.push_back({key});
+  };
+  append_plain(false);
   append(all, "problem", objective_options_table(), objective_table());
   append(all, "problem", data_options_table(), data_table());
   append(all, "graph", graph_options_table(), graph_table());
   append(all, "codec", codec_options_table(), codec_table());
+  append_plain(true);
   return all;
 }
 

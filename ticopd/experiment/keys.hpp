@@ -17,9 +17,9 @@ struct KeyInfo : OptionInfo {
   std::vector<std::string> takers = {};  // the kinds that read it; none: all do
 };
 
-// Every key there is, but for the parameters of the algorithms, which their headers declare: the
-// plain keys, then the options of codecs, graphs, objectives and data formats. Made anew at each
-// call, since the tables may have grown.
+// Every key there is, but for the parameters of the algorithms, which their headers declare: plain
+// keys, and the options of codecs, graphs, objectives and data formats. Made anew at each call,
+// since the tables may have grown.
 std::vector<KeyInfo> config_keys();
 
 }  // namespace ticopd
