@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "places.hpp"
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/codec.hpp"
 #include "ticopd/experiment/config.hpp"
@@ -27,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const fs::path root = TICOPD_SOURCE_DIR;
+const fs::path root = places::tree();
 
 std::string text_of(const fs::path& file) {
   std::ifstream in(root / file, std::ios::binary);
