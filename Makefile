@@ -1,12 +1,13 @@
 # The two commands of the README, and what developers need. Each installs what is missing first.
-# JOBS=N limits the build; WERROR=ON makes warnings errors (as in CI).
+# JOBS=N limits the build; WERROR=ON makes warnings errors (as in CI), and stays so in that build folder
+# until WERROR=OFF: a switch to and fro would compile everything again.
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
-WERROR ?= $(if $(CI),ON,OFF)
-CMAKE_FLAGS = -DTICOPD_WERROR=$(WERROR)
+WERROR ?= $(if $(CI),ON)
+CMAKE_FLAGS = $(if $(WERROR),-DTICOPD_WERROR=$(WERROR))
 .DEFAULT_GOAL := help
 
-.PHONY: help build demo figure test test-all asan tsan fuzz sanitize-cuda bench format clean
+.PHONY: help build demo figure test test-all asan tsan fuzz sanitize-cuda bench tidy format clean
 help:
 	@echo 'make demo       build, fetch MNIST, see ten agents train (a few minutes)'
 	@echo 'make test       build and run the tests'
@@ -68,6 +69,11 @@ bench:
 	@if [ -x build/bench/bench/bench_cuda ] && nvidia-smi > /dev/null 2>&1; then \
 	  python3 bench/cuda/figures.py build/bench/bench/bench_cuda $${XDG_CACHE_HOME:-$$HOME/.cache}/ticopd/mnist; \
 	else echo 'CUDA figures: skipped, there is no GPU here'; fi
+
+# The checks of .clang-tidy over the library and the command line.
+tidy:
+	@tools/install_packages build tidy
+	@JOBS=$(JOBS) tools/tidy
 
 format:
 	@git ls-files "*.cpp" "*.hpp" "*.cu" "*.cuh" | xargs clang-format -i
