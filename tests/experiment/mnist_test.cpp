@@ -29,7 +29,7 @@ double worst_accuracy(const std::vector<std::string>& set) {
 }
 
 TEST(Mnist, TiCoPDTrainsAgentsThatHoldOneDigitEachAndDgdDoesNot) {
-  const std::vector<std::string> small{"problem.max_samples=2000", "iterations=700",
+  const std::vector<std::string> small{"problem.max_samples=1000", "iterations=700",
                                        "log.every=700"};
   std::vector<std::string> quick = small, dgd = small;
   quick.insert(quick.end(),
