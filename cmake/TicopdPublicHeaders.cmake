@@ -6,7 +6,7 @@ set(TICOPD_PUBLIC_HEADERS
   algorithms/parameter.hpp algorithms/registry.hpp algorithms/run_factory.hpp
   bytes.hpp error.hpp ticopd.hpp
   codecs/bit_stream.hpp codecs/codec.hpp codecs/source.hpp
-  cuda/cuda.hpp cuda/problem.hpp
+  cuda/cuda.hpp cuda/gradients/problem.hpp
   data/dataset.hpp data/fetch.hpp data/layout_bytes.hpp data/reading.hpp data/source.hpp
   experiment/analysis.hpp experiment/audit.hpp experiment/byte_counts.hpp experiment/claim.hpp
   experiment/config.hpp experiment/experiment.hpp experiment/folder.hpp experiment/prepare.hpp
@@ -14,12 +14,14 @@ set(TICOPD_PUBLIC_HEADERS
   graph/graph.hpp graph/link_schedule.hpp graph/mixing.hpp
   kernels/activation.hpp kernels/gemm.hpp kernels/kernel.hpp
   network/any_network.hpp network/channel_noise.hpp network/cpu.hpp network/field.hpp
-  network/ledger.hpp network/mirror.hpp network/network.hpp network/operand.hpp
-  network/placement.hpp network/routes.hpp network/row_metrics.hpp
+  network/ledger.hpp network/metric_scope.hpp network/mirror.hpp network/network.hpp
+  network/operand.hpp network/placement.hpp network/routes.hpp network/row_metrics.hpp
   numeric/noise.hpp numeric/parse_number.hpp
-  objectives/objective.hpp objectives/registry.hpp objectives/shards.hpp
+  objectives/objective.hpp objectives/registry.hpp objectives/sample_problem.hpp
+  objectives/shards.hpp
   report/report.hpp report/series.hpp
-  run/log_rounds.hpp run/machine.hpp run/metrics.hpp run/solve.hpp
+  run/log_rounds.hpp run/machine.hpp run/measure.hpp run/metrics.hpp run/run.hpp run/setup.hpp
+  run/solve.hpp
   system/clock.hpp system/cores.hpp system/file.hpp system/pool.hpp system/program.hpp
   system/widest_vectors.hpp
   theory/contraction.hpp theory/theorem.hpp
