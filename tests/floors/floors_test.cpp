@@ -51,7 +51,7 @@ std::vector<Include> includes_below(const fs::path& folder) {
     std::ifstream in(entry.path());
     std::smatch found;
     for (std::string text; std::getline(in, text);)
-      if (std::regex_search(text, found, line))
+      if (text.find("include") != std::string::npos && std::regex_search(text, found, line))
         all.push_back({entry.path().lexically_relative(root).string(), found[1]});
   }
   return all;
