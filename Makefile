@@ -1,12 +1,13 @@
 # The two commands of the README, and what developers need. Each installs what is missing first.
-# JOBS=N limits the build; WERROR=ON makes warnings errors (as in CI).
+# JOBS=N limits the build; WERROR=ON makes warnings errors (as in CI), and stays so in that build folder
+# until WERROR=OFF: a switch to and fro would compile everything again.
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
-WERROR ?= $(if $(CI),ON,OFF)
-CMAKE_FLAGS = -DTICOPD_WERROR=$(WERROR)
+WERROR ?= $(if $(CI),ON)
+CMAKE_FLAGS = $(if $(WERROR),-DTICOPD_WERROR=$(WERROR))
 .DEFAULT_GOAL := help
 
-.PHONY: help build demo figure test test-all asan tsan fuzz sanitize-cuda bench docs format clean
+.PHONY: help build demo figure test test-all asan tsan fuzz sanitize-cuda bench docs tidy format clean
 help:
 	@echo 'make demo       build, fetch MNIST, see ten agents train (a few minutes)'
 	@echo 'make test       build and run the tests'
@@ -74,6 +75,11 @@ docs:
 	@cmake --preset release $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset release --parallel $(JOBS) --target write_docs
 	@build/release/tests/write_docs docs/configuration.md
+
+# The checks of .clang-tidy over the library and the command line.
+tidy:
+	@tools/install_packages build tidy
+	@JOBS=$(JOBS) tools/tidy
 
 format:
 	@git ls-files "*.cpp" "*.hpp" "*.cu" "*.cuh" | xargs clang-format -i

@@ -1,5 +1,5 @@
-# The CUDA network, part of the library where there is a CUDA compiler; without one, absent.cpp says
-# so to whoever asks for it.
+# The CUDA network, part of the library where there are a CUDA compiler and a GPU, or where
+# TICOPD_CUDA=ON asks for it. Without it, absent.cpp says so to whoever asks for a GPU.
 function(ticopd_without_cuda why)
   message(STATUS "No CUDA: ${why}")
   target_sources(ticopd_core PRIVATE ${PROJECT_SOURCE_DIR}/ticopd/cuda/absent.cpp)
@@ -15,6 +15,13 @@ find_program(TICOPD_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr
 if(TICOPD_CUDA STREQUAL "AUTO" AND (NOT TICOPD_NVCC OR TICOPD_SANITIZE))
   ticopd_without_cuda("nvcc was not found, or a sanitizer is asked for")
   return()
+endif()
+if(TICOPD_CUDA STREQUAL "AUTO")  # three minutes of compiling, of no use without a GPU
+  execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
+  if(no_gpu AND NOT EXISTS /dev/nvidia0)
+    ticopd_without_cuda("there is no GPU here; -DTICOPD_CUDA=ON compiles it all the same")
+    return()
+  endif()
 endif()
 if(TICOPD_NVCC AND NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${TICOPD_NVCC})

@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "cli/program.hpp"
+#include "places.hpp"
 
 namespace ticopd {
 namespace {
@@ -70,8 +71,8 @@ TEST_F(Interruption, IsFollowedByALineThatAShellUnderstands) {
     ASSERT_EQ(o.code, 75) << o.err;
     const std::string line = lines_of(o.err.substr(o.err.find("go on with: ") + 12)).at(0);
     ASSERT_TRUE(line.starts_with("ticopd ")) << line;
-    const std::string command = "cd " + folder_.string() + " && " + TICOPD_BINARY + line.substr(6) +
-                                " > out.txt 2> err.txt";
+    const std::string command = "cd " + folder_.string() + " && " + places::binary() +
+                                line.substr(6) + " > out.txt 2> err.txt";
     EXPECT_EQ(std::system(command.c_str()), 0) << line << read_text(folder_ / "err.txt");
     EXPECT_EQ(summary("my run")["status"], "finished");
     return;

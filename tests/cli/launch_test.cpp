@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/program.hpp"
+#include "places.hpp"
 
 namespace ticopd {
 namespace {
@@ -25,7 +26,7 @@ class Launch : public CommandLine {
   }
 
   void use_plugin(const std::string& name) {
-    plugin_ = std::string(TICOPD_STUB_PLUGINS) + "/lib" + name + "_stub.so";
+    plugin_ = places::stub_plugins() + "/lib" + name + "_stub.so";
   }
 
   // A script that answers --version, leaves its arguments in a file and then does `body`.
@@ -65,7 +66,7 @@ TEST_F(Launch, RunsThisVeryProgramWithTheGivenWords) {
   const Outcome o = launch({}, {"--out", "a b", "--set", "seed=2"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.out + o.err, "");
-  const std::string binary = std::filesystem::canonical(TICOPD_BINARY);
+  const std::string binary = std::filesystem::canonical(places::binary());
   EXPECT_TRUE(was_told({binary, "run", "small.toml", "--out", "a b", "--set", "seed=2"}));
   EXPECT_TRUE(was_told({"-n", "3"}));
   EXPECT_EQ(told().back(), "seed=2");

@@ -114,7 +114,7 @@ TEST_F(MetricLevels, VerifyAndReportTakeFoldersOfEveryLevel) {
 // tests/cli/folder_of_0.1 was left by version 0.1.0, interrupted after 8190 of 20000 rounds; its
 // config has no log.level. The digest is that of 0.1.0 without an interruption.
 TEST_F(MetricLevels, AFolderOfVersion01GoesOnAndEndsWithItsDigest) {
-  const std::filesystem::path old = TICOPD_SOURCE_DIR "/tests/cli/folder_of_0.1";
+  const std::filesystem::path old = places::tree() + "/tests/cli/folder_of_0.1";
   write("old/", "");
   for (const char* name : {"checkpoint.safetensors", "metrics.csv", "run.json"})
     std::filesystem::copy_file(old / name, folder_ / "old" / name);

@@ -1,5 +1,6 @@
 // What is printed, and where: summaries for people and for scripts, help, silence.
 #include "cli/program.hpp"
+#include "places.hpp"
 
 namespace ticopd {
 namespace {
@@ -24,7 +25,8 @@ TEST_F(Printed, HelpOfEveryCommandHasAnExample) {
 // The exit code, and what is said, where standard output is this file descriptor.
 Outcome printed_to(int output, const Arguments& arguments) {
   std::FILE* err = std::tmpfile();
-  std::vector<char*> argv{const_cast<char*>(TICOPD_BINARY)};
+  std::string binary = places::binary();
+  std::vector<char*> argv{binary.data()};
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   const pid_t child = ::fork();
@@ -71,7 +73,7 @@ TEST_F(Printed, IntoAClosedPipeEndsWithoutAWord) {
 }
 
 TEST_F(Printed, OnAFullStandardErrorChangesNothing) {
-  const std::string command = "cd " + folder_.string() + " && " + TICOPD_BINARY +
+  const std::string command = "cd " + folder_.string() + " && " + places::binary() +
                               " run small.toml --out out --set algorithm.alpha=1 --set "
                               "algorithm.beta=0.5 > out.txt 2> /dev/full";
   EXPECT_EQ(std::system(command.c_str()), 0);

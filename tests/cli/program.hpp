@@ -18,6 +18,8 @@
 #include <thread>
 #include <vector>
 
+#include "places.hpp"
+
 namespace ticopd {
 
 using Arguments = std::vector<std::string>;
@@ -46,7 +48,8 @@ class Program {
   Program(const std::filesystem::path& folder, const Arguments& arguments,
           const std::map<std::string, std::string>& environment = {})
       : out_(std::tmpfile()), err_(std::tmpfile()) {
-    std::vector<char*> argv{const_cast<char*>(TICOPD_BINARY)};
+    std::string binary = places::binary();
+    std::vector<char*> argv{binary.data()};
     for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
     argv.push_back(nullptr);
     pid_ = ::fork();

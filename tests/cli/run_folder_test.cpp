@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cli/program.hpp"
+#include "places.hpp"
 #include "ticopd/data/npy.hpp"
 
 namespace ticopd {
@@ -71,7 +72,8 @@ TEST_F(RunFolderFiles, StayInRunsWhateverTheNameIs) {
 
 TEST_F(RunFolderFiles, AreTheSameOfAConfigThatComesThroughAPipe) {
   run("out");
-  const std::string command = "cd " + folder_.string() + " && cat small.toml | " + TICOPD_BINARY +
+  const std::string command = "cd " + folder_.string() + " && cat small.toml | " +
+                              places::binary() +
                               " run /dev/stdin --out piped --quiet > out.txt 2> err.txt";
   EXPECT_EQ(std::system(command.c_str()), 0) << read_text(folder_ / "err.txt");
   EXPECT_EQ(summary("piped")["digest"], summary("out")["digest"]);

@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "cli/wrong.hpp"
+#include "places.hpp"
 
 namespace ticopd {
 namespace {
@@ -67,7 +68,7 @@ class TuneCommand : public CommandLine {
     const std::size_t at = message.find(before);
     if (at == std::string::npos) return -1;
     const std::string command = message.substr(at + before.size());
-    return std::system(("cd '" + folder_.string() + "' && '" TICOPD_BINARY "' " +
+    return std::system(("cd '" + folder_.string() + "' && '" + places::binary() + "' " +
                         command.substr(0, command.find('\n')) + " >resumed.txt 2>&1")
                            .c_str());
   }

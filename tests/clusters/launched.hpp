@@ -3,6 +3,7 @@
 #include <random>
 
 #include "cli/program.hpp"
+#include "places.hpp"
 
 namespace ticopd {
 
@@ -39,7 +40,7 @@ class Launched : public CommandLine {
       if (name.find_first_not_of("0123456789") != std::string::npos) continue;
       std::error_code error;
       if (std::filesystem::read_symlink(entry.path() / "cwd", error) != folder_) continue;
-      if (std::filesystem::read_symlink(entry.path() / "exe", error) != TICOPD_BINARY) continue;
+      if (std::filesystem::read_symlink(entry.path() / "exe", error) != places::binary()) continue;
       std::ifstream in(entry.path() / "environ", std::ios::binary);
       for (std::string variable; std::getline(in, variable, '\0');)
         if (variable == wanted) return std::stoi(name);

@@ -1,5 +1,6 @@
 // The plug-in built with the other MPI, opened by the same program.
 #include "clusters/launched.hpp"
+#include "places.hpp"
 
 namespace ticopd {
 namespace {
@@ -8,15 +9,10 @@ class Mpich : public Launched {
  protected:
   void SetUp() override {
     Launched::SetUp();
-#ifndef TICOPD_MPICH_PLUGIN
-    GTEST_SKIP() << "MPICH is not installed (mpich, libmpich-dev)";
-#endif
+    if (places::mpich_plugin().empty())
+      GTEST_SKIP() << "MPICH is not installed (mpich, libmpich-dev)";
   }
-#ifdef TICOPD_MPICH_PLUGIN
-  std::map<std::string, std::string> environment{{ "TICOPD_MPI_PLUGIN", TICOPD_MPICH_PLUGIN }};
-#else
-  std::map<std::string, std::string> environment;
-#endif
+  std::map<std::string, std::string> environment{{"TICOPD_MPI_PLUGIN", places::mpich_plugin()}};
 };
 
 TEST_F(Mpich, HasTheDigestOfOneProcessToo) {
@@ -34,8 +30,8 @@ TEST_F(Mpich, HasTheDigestOfOneProcessToo) {
 // Each process would take itself for the only one, and all would write one folder.
 TEST_F(Mpich, UnderTheMpirunOfAnotherMpiIsRefused) {
   ::setenv("TICOPD_MPI_PLUGIN", environment["TICOPD_MPI_PLUGIN"].c_str(), 1);
-  const std::string command = "cd '" + folder_.string() +
-                              "' && " TICOPD_MPIRUN " --oversubscribe -n 2 " TICOPD_BINARY
+  const std::string command = "cd '" + folder_.string() + "' && " + places::mpirun() +
+                              " --oversubscribe -n 2 " + places::binary() +
                               " run small.toml --out out 2> err.txt";
   const int status = std::system(command.c_str());
   ::unsetenv("TICOPD_MPI_PLUGIN");

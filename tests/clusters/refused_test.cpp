@@ -1,5 +1,6 @@
 // What cannot run together is refused at the start, once, by a line that names the difference.
 #include "clusters/launched.hpp"
+#include "places.hpp"
 
 namespace ticopd {
 namespace {
@@ -9,11 +10,11 @@ class Refused : public Launched {
   // mpirun itself, each rank through a script that may change what rank 1 does.
   Outcome started(int ranks, const std::string& rank_one, const Arguments& arguments) const {
     write("start", "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 1 ] && " + rank_one + "\nexec " +
-                       TICOPD_BINARY + " \"$@\" $more\n");
+                       places::binary() + " \"$@\" $more\n");
     std::filesystem::permissions(folder_ / "start", std::filesystem::perms::owner_all);
-    std::string command = "cd '" + folder_.string() +
-                          "' && " TICOPD_MPIRUN " --oversubscribe --bind-to none -n " +
-                          std::to_string(ranks) + " ./start";
+    std::string command = "cd '" + folder_.string() + "' && " + places::mpirun() +
+                          " --oversubscribe --bind-to none -n " + std::to_string(ranks) +
+                          " ./start";
     for (const std::string& a : arguments) command += " '" + a + "'";
     const int status = std::system((command + " > out.txt 2> err.txt").c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),

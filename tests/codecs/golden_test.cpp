@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "places.hpp"
 #include "rows.hpp"
 #include "ticopd/transport/frame.hpp"
 
@@ -204,7 +205,7 @@ TEST(Golden, DoublePayloadsOfEveryOptionAreThoseOfVersion01) {
 
 // Lines `name = hex` inside the fenced block marked golden.
 TEST(Golden, BytesAreThoseOfTheWrittenFormat) {
-  std::ifstream file(TICOPD_SOURCE_DIR "/docs/wire_format.md");
+  std::ifstream file(places::tree() + "/docs/wire_format.md");
   ASSERT_TRUE(file) << "docs/wire_format.md";
   std::map<std::string, std::string> written;
   bool inside = false;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda/device.hpp"
+#include "places.hpp"
 #include "ticopd/experiment/prepare.hpp"
 
 // Whole experiments, as the program does them, on a device or on the CPU.
@@ -25,7 +26,7 @@ inline Curve curve(const std::vector<std::string>& set, Device device) {
                                briefly() ? "problem.samples=300" : "problem.samples=3000",
                                "iterations=" + curve_rounds(), "log.every=10"};
   all.insert(all.end(), set.begin(), set.end());
-  const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", all);
+  const Config config = Config::read(places::tree() + "/experiments/mnist_ring10.toml", all);
   Prepared<float> p = prepare<float>(config, {.threads = 2, .offline = true, .device = device});
   Curve c;
   p.setup.watch.on_log = [&](const Metrics& m) { c.rows.push_back(m); };

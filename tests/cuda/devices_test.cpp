@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cuda/device.hpp"
+#include "places.hpp"
 #include "ticopd/experiment/experiment.hpp"
 
 namespace ticopd {
@@ -24,7 +25,7 @@ TEST_P(TwoDevices, AreNamedAndVerified) {
   fs::remove_all(folder);
   const std::vector<std::string> set{"problem.data=\"digits\"", "problem.samples=300",
                                      briefly() ? "iterations=20" : "iterations=40", "log.every=10"};
-  const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", set);
+  const Config config = Config::read(places::tree() + "/experiments/mnist_ring10.toml", set);
   std::atomic<bool> stop{false};
   RunOptions options{.prepare = {.offline = true, .device = first}, .out = folder, .stop = &stop};
   options.on_round = [&](std::uint32_t round) { stop = round == 17; };

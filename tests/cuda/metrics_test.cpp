@@ -6,6 +6,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/whole_runs.hpp"
+#include "places.hpp"
 #include "ticopd/experiment/prepare.hpp"
 #include "ticopd/network/agent_sums.hpp"
 
@@ -73,7 +74,7 @@ TEST_P(CudaMetrics, AreTheHostsBitByBit) {
                                "log.every=2"};
   all.insert(all.end(), c.set.begin(), c.set.end());
   if (briefly()) all.insert(all.end(), {"iterations=2", "log.every=1"});
-  const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", all);
+  const Config config = Config::read(places::tree() + "/experiments/mnist_ring10.toml", all);
   Prepared<float> p =
       prepare<float>(config, {.threads = 2, .offline = true, .device = Device::cuda});
   int looked = 0, logged = 0;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "places.hpp"
 #include "ticopd/cuda/network.hpp"
 #include "ticopd/experiment/prepare.hpp"
 
@@ -20,7 +21,7 @@ inline Prepared<float> prepared(std::uint32_t rounds, ticopd::Device device,
                                      "codec.fraction=0.1",
                                      "iterations=" + count,
                                      "log.every=" + count};
-  const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", set);
+  const Config config = Config::read(places::tree() + "/experiments/mnist_ring10.toml", set);
   return prepare<float>(config, {.threads = 2, .offline = true, .device = device});
 }
 

@@ -13,6 +13,7 @@
 
 #include "cli/program.hpp"
 #include "docs/tables.hpp"
+#include "places.hpp"
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/table.hpp"
 #include "ticopd/experiment/config.hpp"
@@ -30,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const fs::path root = TICOPD_SOURCE_DIR;
+const fs::path root = places::tree();
 
 std::string text_of(const fs::path& file) {
   std::ifstream in(root / file, std::ios::binary);

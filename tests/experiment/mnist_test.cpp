@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "places.hpp"
 #include "ticopd/experiment/experiment.hpp"
 
 namespace ticopd {
@@ -19,7 +20,7 @@ double worst_accuracy(const std::vector<std::string>& set) {
   options.out = out;
   options.prepare.offline = false;
   options.on_log = [&](const Metrics& m) { worst = m.accuracy_min.value_or(-1); };
-  const Config config = Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", set);
+  const Config config = Config::read(places::tree() + "/experiments/mnist_ring10.toml", set);
   const auto summary = run_experiment(config, options);
   EXPECT_EQ(summary["status"], "finished");
   EXPECT_EQ(summary["dimension"], 79510);
@@ -28,7 +29,7 @@ double worst_accuracy(const std::vector<std::string>& set) {
 }
 
 TEST(Mnist, TiCoPDTrainsAgentsThatHoldOneDigitEachAndDgdDoesNot) {
-  const std::vector<std::string> small{"problem.max_samples=2000", "iterations=700",
+  const std::vector<std::string> small{"problem.max_samples=1000", "iterations=700",
                                        "log.every=700"};
   std::vector<std::string> quick = small, dgd = small;
   quick.insert(quick.end(),

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "places.hpp"
 #include "ticopd/experiment/prepare.hpp"
 
 namespace ticopd {
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> experiments() {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(TICOPD_SOURCE_DIR "/experiments"))
+  for (const auto& entry : fs::directory_iterator(places::tree() + "/experiments"))
     if (entry.path().extension() == ".toml") files.push_back(entry.path());
   return files;
 }
@@ -28,7 +29,7 @@ TEST(RunSet, EveryExperimentOfTheProjectIsReadAndAccepted) {
 }
 
 TEST(RunSet, ThePapersFigureHasItsSevenMethodsAtBothBitRates) {
-  const fs::path file = TICOPD_SOURCE_DIR "/experiments/paper_figure.toml";
+  const fs::path file = places::tree() + "/experiments/paper_figure.toml";
   std::set<std::pair<std::string, int>> made;
   for (const RunSet::Run& run : read_run_set(std::span(&file, 1), {}).runs) {
     EXPECT_EQ(run.config.get<std::string>("problem.partition"), "label");

@@ -6,14 +6,17 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "places.hpp"
 
 namespace ticopd {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path root = TICOPD_SOURCE_DIR;
+const fs::path root = places::tree();
 
 // From the ground up. A folder may include itself, every floor below, and the folders to its left
 // on its own floor.
@@ -48,7 +51,7 @@ std::vector<Include> includes_below(const fs::path& folder) {
     std::ifstream in(entry.path());
     std::smatch found;
     for (std::string text; std::getline(in, text);)
-      if (std::regex_search(text, found, line))
+      if (text.find("include") != std::string::npos && std::regex_search(text, found, line))
         all.push_back({entry.path().lexically_relative(root).string(), found[1]});
   }
   return all;
@@ -103,6 +106,31 @@ TEST(Floors, IncludesInsideCudaPointDown) {
         << from << " may not include " << to << ": an include points down (docs/architecture.md)";
   }
   EXPECT_GT(inside, 100u);
+}
+
+std::set<std::string> public_headers() {
+  std::set<std::string> all;
+  std::ifstream in(places::public_headers());
+  for (std::string header; std::getline(in, header);) all.insert("ticopd/" + header);
+  return all;
+}
+
+TEST(Floors, PublicHeadersIncludePublicHeadersOnly) {
+  const auto installed = public_headers();
+  ASSERT_GT(installed.size(), 50u);
+  for (const std::string& header : installed) EXPECT_TRUE(fs::exists(root / header)) << header;
+  for (const auto& [from, to] : includes_below("ticopd"))
+    if (installed.contains(from))
+      EXPECT_TRUE(installed.contains(to))
+          << from << " is installed, " << to << " is not: cmake/TicopdPublicHeaders.cmake";
+}
+
+TEST(Floors, AppsIncludePublicHeadersOnly) {
+  const auto installed = public_headers();
+  for (const char* folder : {"apps", "examples"})
+    for (const auto& [from, to] : includes_below(folder))
+      EXPECT_TRUE(installed.contains(to))
+          << from << " includes a private header, " << to << ": cmake/TicopdPublicHeaders.cmake";
 }
 
 TEST(Floors, EveryIncludeIsThere) {

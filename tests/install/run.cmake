@@ -11,7 +11,7 @@ endfunction()
 file(REMOVE_RECURSE ${SCRATCH})
 step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/prefix)
 step(${CMAKE_COMMAND} -S ${SOURCE} -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
-     -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_BUILD_TYPE=Release)
+     -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_BUILD_TYPE=None)
 step(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 step(${SCRATCH}/build/outside)
 if(EXISTS ${SCRATCH}/build/outside_mpi)

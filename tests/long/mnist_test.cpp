@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "places.hpp"
 #include "ticopd/experiment/experiment.hpp"
 
 namespace ticopd {
@@ -18,7 +19,7 @@ double best_of_the_worst(const std::vector<std::string>& set) {
   RunOptions options;
   options.out = out;
   options.on_log = [&](const Metrics& m) { best = std::max(best, m.accuracy_min.value_or(-1)); };
-  run_experiment(Config::read(TICOPD_SOURCE_DIR "/experiments/mnist_ring10.toml", set), options);
+  run_experiment(Config::read(places::tree() + "/experiments/mnist_ring10.toml", set), options);
   fs::remove_all(out);
   return best;
 }

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "cli/program.hpp"
+#include "places.hpp"
 
 namespace ticopd {
 namespace {
@@ -76,7 +77,7 @@ std::string config_of(const Case& c) {
 
 std::map<Case, std::string> recorded() {
   std::map<Case, std::string> all;
-  std::ifstream in(TICOPD_SOURCE_DIR "/tests/referee/digests.txt");
+  std::ifstream in(places::tree() + "/tests/referee/digests.txt");
   for (std::string a, c, p, l, digest; in >> a >> c >> p >> l >> digest;)
     all[{a, c, p, l}] = digest;
   return all;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 
 #include "ticopd/algorithms/beer.hpp"
 #include "ticopd/algorithms/choco_gossip.hpp"
@@ -32,8 +33,8 @@ namespace ticopd {
 template <class... A>
 struct Algorithms {};
 
-// The table: one line per algorithm. registry.cpp makes runs on the CPU of it, cuda/registry.cu
-// runs on a GPU; a program that includes ticopd.hpp has them all.
+// The table: one line per algorithm. table_runs.hpp compiles their runs for the CPU,
+// cuda/registry.cu for a GPU.
 using All = Algorithms<TiCoPD,
                        ChocoSGD,
                        CpSGD,
@@ -56,6 +57,11 @@ using All = Algorithms<TiCoPD,
                        ChocoGossip,
                        DeepSqueeze,
                        Magnusson>;
+
+template <class Algorithm, class... A>
+constexpr bool in_table(Algorithms<A...>) {
+  return (std::is_same_v<Algorithm, A> || ...);
+}
 
 template <class... A>
 constexpr bool names_differ(Algorithms<A...>) {

@@ -3,10 +3,9 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <utility>
 
-#include "ticopd/error.hpp"
-#include "ticopd/network/cpu.hpp"
+#include "ticopd/network/any_network.hpp"
+#include "ticopd/network/mirror.hpp"
 #include "ticopd/network/row_metrics.hpp"
 
 namespace ticopd {
@@ -70,24 +69,5 @@ class AnyRun {
 
 template <class T>
 using RunFactory = std::function<std::unique_ptr<AnyRun<T>>(AnyNetwork<T>&)>;
-
-// On the CPU.
-template <class T, class Algorithm>
-RunFactory<T> run_factory(Algorithm params) {
-  class CpuRun final : public AnyRun<T> {
-   public:
-    CpuRun(const Algorithm& params, CpuNetwork<T>& net) : run_(params, net) {}
-    void step() override { run_.step(); }
-    Field<T>& x() override { return run_.x; }
-    void visit(StateVisitor<T>& state) override { run_.visit(state); }
-
-   private:
-    typename Algorithm::template Run<CpuNetwork<T>> run_;
-  };
-  return [params](AnyNetwork<T>& net) -> std::unique_ptr<AnyRun<T>> {
-    if (auto* cpu = dynamic_cast<CpuNetwork<T>*>(&net)) return std::make_unique<CpuRun>(params, *cpu);
-    throw ConfigError("this run was made for the CPU; for Device::cuda cuda::make_algorithm makes it");
-  };
-}
 
 }  // namespace ticopd

@@ -1,5 +1,6 @@
 #include "ticopd/algorithms/registry.hpp"
 
+#include "ticopd/algorithms/run_factory.hpp"
 #include "ticopd/algorithms/table.hpp"
 #include "ticopd/error.hpp"
 

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <type_traits>
 #include <vector>
 
 #include "ticopd/network/field.hpp"
@@ -37,50 +35,23 @@ struct PerAgent {
   const std::vector<T>* values;
 };
 
+// The chunk of a row of M h, written to sum. Compiled once, and not into every formula that reads a
+// mixture: a call per chunk costs nothing.
+template <class T>
+void mix(const Mixture<T>& mixture, std::size_t row, std::size_t first, std::size_t count, T* sum);
+
+extern template void mix(const Mixture<float>&, std::size_t, std::size_t, std::size_t, float*);
+extern template void mix(const Mixture<double>&, std::size_t, std::size_t, std::size_t, double*);
+
 template <class T>
 class MixtureChunk {
  public:
   MixtureChunk(const Mixture<T>& mixture, std::size_t row, std::size_t first, std::size_t count) {
-    const auto& terms = mixture.m->rows[row];
-    if (terms.empty()) std::fill_n(sum_, count, T(0));  // nobody is listened to
-    std::size_t at = 0;
-    const auto pass = [&]<std::size_t N>() {
-      if (at == 0)
-        add<N, true>(mixture, terms.data(), first, count);
-      else
-        add<N, false>(mixture, terms.data() + at, first, count);
-      at += N;
-    };
-    // Several neighbours in one pass: their sum then stays in a register.
-    while (at + 4 <= terms.size()) pass.template operator()<4>();
-    if (at + 2 < terms.size()) pass.template operator()<3>();
-    if (at + 1 < terms.size()) pass.template operator()<2>();
-    if (at < terms.size()) pass.template operator()<1>();
+    mix(mixture, row, first, count, sum_);
   }
   T operator[](std::size_t k) const { return sum_[k]; }
 
  private:
-  // Terms are added one by one in their order, however many there are in a pass.
-  template <std::size_t N, bool start>
-  void add(const Mixture<T>& mixture, const typename LocalMixing<T>::Term* terms, std::size_t first,
-           std::size_t count) {
-    const T* h[N];
-    T weight[N];
-    for (std::size_t i = 0; i < N; ++i) {
-      h[i] = mixture.h->row(terms[i].slot).data() + first;
-      weight[i] = terms[i].weight;
-    }
-#if !defined(__clang__)
-#pragma GCC ivdep
-#endif
-    for (std::size_t k = 0; k < count; ++k) {
-      const T one = weight[0] * h[0][k];
-      T sum = start ? one : sum_[k] + one;
-      for (std::size_t i = 1; i < N; ++i) sum += weight[i] * h[i][k];
-      sum_[k] = sum;
-    }
-  }
-
   alignas(64) T sum_[map_chunk];
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ticopd/algorithms/compatibility.hpp"
+#include "ticopd/algorithms/run_factory.hpp"
 #include "ticopd/run/run.hpp"
 
 namespace ticopd {
