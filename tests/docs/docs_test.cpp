@@ -58,6 +58,29 @@ TEST(Docs, ReadmeShowsTheProgramThatIsTested) {
   EXPECT_TRUE(has(text_of("README.md"), "```cpp\n" + program + "```\n"));
 }
 
+// Without the indentation of a class: the README shows a member function at the margin.
+TEST(Docs, ReadmeShowsTheStepOfTiCoPD) {
+  const auto shown = matches(text_of("README.md"), "\n```cpp\n(void step\\(\\) \\{[^`]*)```\n");
+  ASSERT_EQ(shown.size(), 1u);
+  std::istringstream lines(shown[0]);
+  std::string indented;
+  for (std::string line; std::getline(lines, line);) indented += "  " + line + "\n";
+  EXPECT_TRUE(has(text_of("ticopd/algorithms/ticopd.hpp"), indented)) << indented;
+}
+
+TEST(Docs, LimitationsNamesTestsThatExist) {
+  std::string tests;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "tests"))
+    if (entry.path().extension() == ".cpp") tests += text_of(entry.path());
+  const auto named =
+      matches(text_of("docs/limitations.md"), "`([A-Z][A-Za-z]+\\.[A-Z][A-Za-z0-9]+)`");
+  EXPECT_GT(named.size(), 30u);
+  for (const std::string& name : named) {
+    const std::size_t dot = name.find('.');
+    EXPECT_TRUE(has(tests, "(" + name.substr(0, dot) + ", " + name.substr(dot + 1) + ")")) << name;
+  }
+}
+
 TEST(Docs, ConfigurationHasEveryKeyWithItsDefault) {
   const std::string page = text_of("docs/configuration.md");
   const json tree = Config::parse("", ".").tree();
@@ -244,8 +267,8 @@ TEST(Docs, ExtendingNamesTheTablesWhereTheyAre) {
   EXPECT_EQ(found, 4);
 }
 
-TEST(Docs, ReadmeNamesAndCountsWhatIsInTheBox) {
-  const std::string page = text_of("README.md");
+TEST(Docs, ContentsNamesAndCountsWhatIsInTheBox) {
+  const std::string page = text_of("docs/contents.md");
   for (const AlgorithmInfo& a : algorithm_table())
     EXPECT_TRUE(has(page, "`" + std::string(a.name) + "`")) << a.name;
   for (const CodecInfo& c : codec_table())
