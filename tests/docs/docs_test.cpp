@@ -299,6 +299,17 @@ TEST(Docs, ConfigurationHasEveryWordOfTheTables) {
   for (const ObjectiveInfo& o : objective_table()) expect("problem.objective", o.name);
 }
 
+TEST(Docs, ArchitectureGivesEveryFolderItsFloor) {
+  const std::string page = text_of("docs/architecture.md");
+  int folders = 0;
+  for (const auto& entry : fs::directory_iterator(root / "ticopd")) {
+    if (!entry.is_directory()) continue;
+    EXPECT_TRUE(has(page, "| `" + entry.path().filename().string() + "/` |")) << entry.path();
+    ++folders;
+  }
+  EXPECT_GT(folders, 10);
+}
+
 TEST(Docs, ChangelogAndCitationKnowTheVersion) {
   EXPECT_TRUE(has(text_of("CHANGELOG.md"), "## [" + std::string(version) + "]"));
   EXPECT_TRUE(has(text_of("CITATION.cff"), "\nversion: " + std::string(version) + "\n"));
