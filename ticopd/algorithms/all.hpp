@@ -32,8 +32,8 @@ namespace ticopd {
 template <class... A>
 struct Algorithms {};
 
-// The table: one line per algorithm. registry.cpp makes runs on the CPU of it, cuda/registry.cu
-// runs on a GPU; a program that includes ticopd.hpp has them all.
+// The table: one line per algorithm. registry.cpp makes CPU runs from it, cuda/registry.cu GPU
+// runs; a program that includes ticopd.hpp has them all.
 using All = Algorithms<TiCoPD,
                        ChocoSGD,
                        CpSGD,

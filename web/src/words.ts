@@ -1,4 +1,4 @@
-// What people read: the names of metrics and axes, and numbers at a readable length.
+// Texts for the reader: the names of metrics and axes, and numbers at a readable length.
 
 import type { Cell } from './data';
 
@@ -30,7 +30,7 @@ export function wordsOf(metric: string): string {
   return metricWords[metric] ?? xAxes.find((x) => x.column === metric)?.words ?? metric;
 }
 
-/** Larger is better for accuracies only: everything else the report shows is an error. */
+/** Larger is better for accuracies only: all other metrics of the report are errors. */
 export function largerIsBetter(metric: string): boolean {
   return metric.startsWith('accuracy');
 }
