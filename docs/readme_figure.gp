@@ -19,26 +19,26 @@ set linetype 5 lc rgb "#777777" lw 3
 
 set border 3 lc rgb "#444444"
 set tics nomirror
-set grid ytics lc rgb "#dddddd"
+set style line 100 lt 1 lc rgb "#dddddd" lw 1
+set grid ytics linestyle 100
 set logscale x
-set xrange [1:4000]
+set xrange [1:5000]
 set format x "%g"
 set xlabel "megabits sent by each agent"
 
-set multiplot layout 1,2 margins 0.06,0.985,0.16,0.89 spacing 0.075
+set multiplot layout 1,2 margins 0.055,0.985,0.16,0.9 spacing 0.08
 
 set title "Training loss of the worst agent"
 set logscale y
-set yrange [0.1:3]
+set yrange [0.02:3]
 set ytics (0.1, 0.2, 0.5, 1, 2)
-unset key
-plot for [i = 1:5] file(i) using (column("bits_payload") / 1e6):"loss_max" with lines lt i
+set key at graph 0.02,0.02 left bottom Left reverse samplen 2 spacing 1.05
+plot for [i = 1:5] file(i) using (column("bits_payload") / 1e6):"loss_max" with lines lt i title word(titles, i)
 
 set title "Test accuracy of the worst agent"
 unset logscale y
 set yrange [0:1]
-set format y "%g %%"
 set ytics ("0" 0, "25 %%" 0.25, "50 %%" 0.5, "75 %%" 0.75, "95 %%" 0.95)
-set key at graph 0.02,0.98 left top Left reverse samplen 2 spacing 1.15
-plot for [i = 1:5] file(i) using (column("bits_payload") / 1e6):"accuracy_min" with lines lt i title word(titles, i)
+unset key
+plot for [i = 1:5] file(i) using (column("bits_payload") / 1e6):"accuracy_min" with lines lt i
 unset multiplot

@@ -57,7 +57,7 @@ void check_parameters(A& params) {
   }
 }
 
-// What an algorithm needs from graph and codec.
+// The requirements of an algorithm on graph and codec.
 struct AlgorithmNeeds {
   bool centre = false;       // agent 0 must be everyone's neighbour
   bool fixed_graph = false;  // needs every link in every round

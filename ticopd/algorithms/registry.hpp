@@ -58,7 +58,7 @@ struct AlgorithmInfo {
 std::span<const AlgorithmInfo> algorithm_table();
 const AlgorithmInfo& algorithm_info(std::string_view name);  // ConfigError naming algorithm.name
 
-// What an algorithm with these options needs from graph and codec.
+// The requirements of an algorithm with these options on graph and codec.
 AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options);
 
 // Checks names and ranges (ConfigError naming `algorithm.KEY`) and fills in parameters that follow

@@ -6,7 +6,7 @@
 
 namespace ticopd {
 
-// Where data sets are kept: $XDG_CACHE_HOME/ticopd, or ~/.cache/ticopd.
+// The folder of data sets: $XDG_CACHE_HOME/ticopd, or ~/.cache/ticopd.
 std::filesystem::path cache_folder();
 
 // The folder with MNIST's four IDX files, fetched once and shared by all runs. If they are missing,

@@ -38,7 +38,7 @@ class Wanted {
   std::vector<std::uint32_t> list_;
 };
 
-// What a reader found, wanted or not.
+// What a reader learned about all samples, wanted or not.
 struct Contents {
   std::vector<double> labels;  // of all samples
   std::size_t features = 0;
@@ -52,7 +52,7 @@ using Take = std::function<void(const Sample<T>&)>;
 template <class T>
 using Reading = std::function<Contents(const Wanted&, const Take<T>&)>;
 
-// What problem.data stands for.
+// The readers behind problem.data.
 template <class T>
 struct SampleSource {
   Reading<T> train;

@@ -54,7 +54,7 @@ class Features {
   std::vector<std::uint32_t> order_;
 };
 
-// What the features are used for: a test set needs no gradients, which saves one layout.
+// The use of the features: a test set needs no gradients, which saves one layout.
 enum class Sweeps { values, gradients };
 
 // For the kernel of this process (kernel.hpp), by the kind of the features:

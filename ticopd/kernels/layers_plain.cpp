@@ -73,7 +73,7 @@ void back(Activation phi, const T* w, std::size_t rows, std::size_t inner, Lanes
   }
 }
 
-// What the softmax of each sample needs, by sample.
+// The inputs of the softmax, by sample.
 template <class T>
 struct Tops {
   std::vector<double> value;          // the largest logit

@@ -38,7 +38,7 @@ class Smoothness {
   double of_mean(std::span<const T> x);
 
   double largest() const { return largest_; }
-  // Of the last call, by agent.
+  // L_i of the last call, by agent.
   const std::vector<double>& of_agents() const { return of_agents_; }
   // The samples that were used, and all samples, over all shards.
   std::size_t samples_used() const { return used_; }

@@ -1,4 +1,4 @@
-// What the program finds in libticopd_mpi.so (plugin.cpp).
+// The entry points of libticopd_mpi.so, which plugin.cpp looks up.
 #include <cstdlib>
 
 #include "ticopd/transport/mpi.hpp"
