@@ -9,8 +9,8 @@
 
 namespace ticopd {
 
-// What net.map can read besides fields. A map walks each row in short chunks; an operand says what
-// its chunk is. This is how M h is fused into the map: it never exists as a whole.
+// Arguments of net.map besides fields. A map walks each row in short chunks, and an operand
+// computes its chunk when it is read. This fuses M h into the map: it never exists as a whole.
 inline constexpr std::size_t map_chunk = 1024;
 
 // The hosted rows of a mixing matrix, over slots of a block of rows, in the run's scalar type.
@@ -42,7 +42,7 @@ class MixtureChunk {
  public:
   MixtureChunk(const Mixture<T>& mixture, std::size_t row, std::size_t first, std::size_t count) {
     const auto& terms = mixture.m->rows[row];
-    if (terms.empty()) std::fill_n(sum_, count, T(0));  // nobody is listened to
+    if (terms.empty()) std::fill_n(sum_, count, T(0));  // no neighbours
     std::size_t at = 0;
     const auto pass = [&]<std::size_t N>() {
       if (at == 0)
@@ -60,7 +60,7 @@ class MixtureChunk {
   T operator[](std::size_t k) const { return sum_[k]; }
 
  private:
-  // Terms are added one by one in their order, however many there are in a pass.
+  // Terms are added one by one in their order, however many a pass takes.
   template <std::size_t N, bool start>
   void add(const Mixture<T>& mixture, const typename LocalMixing<T>::Term* terms, std::size_t first,
            std::size_t count) {

@@ -38,8 +38,8 @@ struct ObjectiveInfo {
 // All there are, for `ticopd list objectives` and for messages.
 std::span<const ObjectiveInfo> objective_table();
 
-// f over the given samples. `classes` is 0 where labels are targets of a regression. ConfigError
-// names the key of [problem] that cannot be.
+// f over the given samples. `classes` is 0 if labels are targets of a regression. ConfigError names
+// the key of [problem] that is wrong.
 template <class T>
 std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Shards<T> shards,
                                              Dataset<T> test, int classes);
