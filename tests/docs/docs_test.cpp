@@ -78,6 +78,29 @@ TEST(Docs, AStaleTableIsSeen) {
   EXPECT_THROW(with_fresh_tables("<!-- table: pigeons -->\n<!-- end -->"), std::runtime_error);
 }
 
+// Without the indentation of a class: the README shows a member function at the margin.
+TEST(Docs, ReadmeShowsTheStepOfTiCoPD) {
+  const auto shown = matches(text_of("README.md"), "\n```cpp\n(void step\\(\\) \\{[^`]*)```\n");
+  ASSERT_EQ(shown.size(), 1u);
+  std::istringstream lines(shown[0]);
+  std::string indented;
+  for (std::string line; std::getline(lines, line);) indented += "  " + line + "\n";
+  EXPECT_TRUE(has(text_of("ticopd/algorithms/ticopd.hpp"), indented)) << indented;
+}
+
+TEST(Docs, LimitationsNamesTestsThatExist) {
+  std::string tests;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "tests"))
+    if (entry.path().extension() == ".cpp") tests += text_of(entry.path());
+  const auto named =
+      matches(text_of("docs/limitations.md"), "`([A-Z][A-Za-z]+\\.[A-Z][A-Za-z0-9]+)`");
+  EXPECT_GT(named.size(), 30u);
+  for (const std::string& name : named) {
+    const std::size_t dot = name.find('.');
+    EXPECT_TRUE(has(tests, "(" + name.substr(0, dot) + ", " + name.substr(dot + 1) + ")")) << name;
+  }
+}
+
 TEST(Docs, ConfigurationHasEveryKeyWithItsDefault) {
   const std::string page = text_of("docs/configuration.md");
   const json tree = Config::parse("", ".").tree();
@@ -272,8 +295,8 @@ TEST(Docs, ExtendingNamesTheTablesWhereTheyAre) {
   EXPECT_EQ(found, 9);
 }
 
-TEST(Docs, ReadmeNamesAndCountsWhatIsInTheBox) {
-  const std::string page = text_of("README.md");
+TEST(Docs, ContentsNamesAndCountsWhatIsInTheBox) {
+  const std::string page = text_of("docs/contents.md");
   for (const AlgorithmInfo& a : algorithm_table())
     EXPECT_TRUE(has(page, "`" + std::string(a.name) + "`")) << a.name;
   for (const CodecInfo& c : codec_table())
@@ -302,6 +325,17 @@ TEST(Docs, ConfigurationHasEveryWordOfTheTables) {
   for (const CodecInfo& c : codec_table()) expect("codec.kind", c.name);
   for (const GraphInfo& g : graph_table()) expect("graph.kind", g.name);
   for (const ObjectiveInfo& o : objective_table()) expect("problem.objective", o.name);
+}
+
+TEST(Docs, ArchitectureGivesEveryFolderItsFloor) {
+  const std::string page = text_of("docs/architecture.md");
+  int folders = 0;
+  for (const auto& entry : fs::directory_iterator(root / "ticopd")) {
+    if (!entry.is_directory()) continue;
+    EXPECT_TRUE(has(page, "| `" + entry.path().filename().string() + "/` |")) << entry.path();
+    ++folders;
+  }
+  EXPECT_GT(folders, 10);
 }
 
 TEST(Docs, ChangelogAndCitationKnowTheVersion) {

@@ -20,19 +20,19 @@ class StateVisitor {
   virtual void mirror(std::string_view name, AnyMirror<T>& mirror) = 0;
 };
 
-// Some algorithm's run, with the types of algorithm and device forgotten.
+// A run of any algorithm on any device, behind one interface.
 template <class T>
 class AnyRun {
  public:
   virtual ~AnyRun() = default;
   virtual void step() = 0;
-  // The models, and all state, in memory of the host: of a device, copies that are good until the
-  // next step.
+  // The models in host memory, and all state in `visit`. For a device these are copies, valid until
+  // the next step.
   virtual Field<T>& x() = 0;
   virtual void visit(StateVisitor<T>& state) = 0;
 
-  // What metrics take from all rows, while nothing is in flight. A device that can do it measures
-  // where the rows lie.
+  // The numbers that metrics need from all rows, when nothing is in flight. A device that can
+  // compute them copies no row to the host.
   virtual RowMetrics row_metrics(AnyNetwork<T>& net, MetricLevel level) {
     struct Measured final : StateVisitor<T> {
       void field(std::string_view, Field<T>&) override {}
@@ -48,7 +48,7 @@ class AnyRun {
     return measure_rows(net, level, models, measured.lambda, measured.first);
   }
 
-  // After a checkpoint was loaded and the network has its round.
+  // Called after a checkpoint was loaded and the network has its round.
   virtual void resumed() {
     struct Resume final : StateVisitor<T> {
       void field(std::string_view, Field<T>&) override {}
@@ -57,7 +57,7 @@ class AnyRun {
     visit(resume);
   }
 
-  // Nothing in flight afterwards: a mirror may send at the end of a round and receive in the next.
+  // Completes all exchanges: a mirror may send at the end of a round and receive in the next.
   virtual void complete() {
     struct Receive final : StateVisitor<T> {
       void field(std::string_view, Field<T>&) override {}

@@ -8,7 +8,8 @@
 namespace ticopd {
 
 // H. Zhao, B. Li, Z. Li, P. Richtarik, Y. Chi, "BEER: Fast O(1/T) Rate for Decentralized Nonconvex
-// Optimization with Communication Compression", 2022, Algorithm 1.
+// Optimization with Communication Compression", 2022, Algorithm 1. Written from the authors' code
+// (liboyue/beer).
 struct BEER {
   Schedule eta = {}, gamma = {};
   bool warm_start = false;

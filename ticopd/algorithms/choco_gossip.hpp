@@ -6,10 +6,12 @@
 namespace ticopd {
 
 // A. Koloskova, S. U. Stich, M. Jaggi, "Decentralized Stochastic Optimization and Gossip Algorithms
-// with Compressed Communication", 2019, Algorithm 1: averaging alone. What is averaged is one step
-// of gradient descent by each agent, x_i = x0 - grad f_i(x0): the agents end at
-// x0 - grad f(x0), which none of them could compute. (On least squares with A_i = I and x0 = 0 that
-// is the mean of the data b_i.)
+// with Compressed Communication", 2019, Algorithm 1: averaging alone. Written from the authors'
+// code (epfml/ChocoSGD).
+//
+// Each agent takes one step of gradient descent, x_i = x0 - grad f_i(x0), and the agents average
+// the results. They end at x0 - grad f(x0), which none of them could compute alone. (On least
+// squares with A_i = I and x0 = 0 that is the mean of the data b_i.)
 struct ChocoGossip {
   Schedule gamma = {};
 

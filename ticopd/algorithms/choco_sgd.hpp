@@ -6,7 +6,8 @@
 namespace ticopd {
 
 // A. Koloskova, S. U. Stich, M. Jaggi, "Decentralized Stochastic Optimization and Gossip Algorithms
-// with Compressed Communication", 2019, Algorithm 2.
+// with Compressed Communication", 2019, Algorithm 2. Written from the authors' code
+// (epfml/ChocoSGD), in the order of the paper's Algorithm 2: compress, then mix.
 struct ChocoSGD {
   Schedule eta = {}, gamma = {};
   bool warm_start = false;

@@ -15,7 +15,7 @@ void check_range(const std::string& key, const Schedule& s, const Range& range) 
   if (std::isinf(v)) throw ConfigError(fmt::format("{} = {}: allowed is a finite number", key, v));
   if (v <= range.high && (range.low_allowed ? v >= range.low : v > range.low) &&
       (!range.whole || v == std::floor(v))) {
-    // A schedule falls, or rises without end: the last round that there can be tells which.
+    // A schedule falls, or rises without bound: its value at the last possible round tells which.
     if (s(std::numeric_limits<std::uint32_t>::max()) > range.high)
       throw ConfigError(
           fmt::format("{}: the schedule rises above {:g}, which is the most allowed", key,

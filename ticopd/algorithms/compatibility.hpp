@@ -13,9 +13,9 @@
 #include "ticopd/graph/link_schedule.hpp"
 #include "ticopd/graph/mixing.hpp"
 
-// Whether an algorithm can run as it is asked to, and what it takes from where it runs. Both ways
-// to a run come through here: a config (table.hpp, experiment/prepare.cpp), and solve() with a
-// struct.
+// Checks that an algorithm, its parameters, its codec and its graph are compatible, and derives the
+// parameters that follow from graph and length. Both ways to a run use it: a config (table.hpp,
+// experiment/prepare.cpp), and solve() with a struct.
 namespace ticopd {
 
 template <class A>
@@ -37,8 +37,8 @@ constexpr auto choices_of() {
 // Throws ConfigError naming the key unless the parameter is within its range.
 void check_range(const std::string& key, const Schedule& s, const Range& range);
 
-// Throws ConfigError naming a parameter that is missing or out of its range, or a word that is not
-// one of its few.
+// Throws ConfigError naming a parameter that is missing or out of its range, or a choice that is
+// not one of the allowed words.
 template <class A>
 void check_parameters(A& params) {
   for (const auto& p : A::parameters()) {
@@ -57,10 +57,10 @@ void check_parameters(A& params) {
   }
 }
 
-// What an algorithm asks of its surroundings.
+// The requirements of an algorithm on graph and codec.
 struct AlgorithmNeeds {
   bool centre = false;       // agent 0 must be everyone's neighbour
-  bool fixed_graph = false;  // cannot do without a link
+  bool fixed_graph = false;  // needs every link in every round
   std::optional<CodecOptions> codec = {};  // instead of the config's
 };
 
@@ -78,12 +78,12 @@ inline constexpr bool is_uncompressed = requires { A::uncompressed; };
 template <class A>
 inline constexpr bool has_own_codec = requires(const A& params) { params.codec(); };
 
-// Throws ConfigError where the graph is not what the algorithm needs, or its links do not stay.
+// Throws ConfigError if the algorithm cannot run on this graph, or not with links that come and go.
 void check_graph(std::string_view algorithm, const AlgorithmNeeds& needs, const Graph& graph,
                  const LinkSchedule& links);
 
-// Of a codec that loses something: throws ConfigError for an algorithm that sends its model as it
-// is, or brings a codec of its own. `key` says where the codec was chosen, `given` which it is.
+// Called for a lossy codec: throws ConfigError if the algorithm sends its model uncompressed, or
+// brings its own codec. `key` is the key that chose the codec, `given` its value.
 void check_lossy_codec(std::string_view algorithm, bool uncompressed, bool own_codec,
                        std::string_view key, std::string_view given);
 
@@ -92,7 +92,8 @@ concept TakesFromGraph = requires(A params, const Spectrum& graph, Warnings& war
   params.resolve(graph, warnings);
 };
 
-// Parameters that were checked get what follows from how long it will run, and then from the graph.
+// Fills in the parameters that follow from the number of rounds, then those that follow from the
+// graph. The given ones must have been checked.
 template <class A>
 void derive_parameters(A& params, const Spectrum& graph, std::uint32_t iterations, Warnings& warnings) {
   if constexpr (requires { params.plan(iterations); }) params.plan(iterations);

@@ -8,6 +8,10 @@ namespace ticopd {
 // A. Xie et al., CP-SGD, 2024 (arXiv 2403.01322), after X. Yi, S. Zhang, T. Yang, T. Chai,
 // K. H. Johansson, "Communication Compression for Distributed Nonconvex Optimization", 2022
 // (arXiv 2201.03930). With alpha_x = 1 it is TiCoPD with beta = 1.
+//
+// Written from two codes, not from the paper's text: one that cites it (OscarYau525/FSPDA,
+// cp_sgd.py) and that of a co-author of the parent method
+// (ShengjunZhang/Compression_distributed_nonconvex). docs/limitations.md says how it was checked.
 struct CpSGD {
   Schedule eta = {}, gamma = {}, omega = {};
   Schedule alpha_x = 1;

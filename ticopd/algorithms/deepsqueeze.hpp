@@ -6,15 +6,15 @@
 namespace ticopd {
 
 // H. Tang, X. Lian, S. Qiu, L. Yuan, C. Zhang, T. Zhang, J. Liu, "DeepSqueeze: Decentralization
-// Meets Error-Compensated Compression", 2019. Models travel compressed, with what earlier messages
-// lost added to them. The equations are from memory; verified by a reduction (with the identity
-// codec and gamma = 1 it is adapt-then-combine gradient descent) and by convergence on a convex
-// problem.
+// Meets Error-Compensated Compression", 2019. Agents send compressed models, and add to each
+// message what compression lost in earlier ones.
+//
+// Written without the paper's text. docs/limitations.md says how it was checked.
 struct DeepSqueeze {
   Schedule eta = {}, gamma = {};
 
   static constexpr std::string_view name = "deepsqueeze";
-  // Over a link that is silent its error feedback would wind up without end.
+  // Over a silent link the error that is fed back would grow without bound.
   static constexpr bool fixed_graph = true;
   static constexpr std::string_view paper = "Tang et al. 2019";
   static constexpr auto parameters() {

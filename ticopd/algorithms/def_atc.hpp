@@ -6,7 +6,9 @@
 namespace ticopd {
 
 // R. Nassif, S. Vlaski, M. Carpentiero, V. Matta, A. H. Sayed, "Differential Error Feedback for
-// Communication-efficient Decentralized Learning" (DEF-ATC), 2024.
+// Communication-efficient Decentralized Learning" (DEF-ATC), 2024. Written from code that cites the
+// paper (OscarYau525/FSPDA, def_atc.py), not from its text. docs/limitations.md says how it was
+// checked.
 struct DefATC {
   Schedule mu = {};
   Schedule zeta = 1;

@@ -6,7 +6,8 @@
 namespace ticopd {
 
 // A. Nedic, A. Ozdaglar, "Distributed Subgradient Methods for Multi-agent Optimization", 2009,
-// equation (3): combine, then descend. Sends the model itself, uncompressed.
+// equation (3): combine, then descend. Sends the model itself, uncompressed. Written from codes
+// that agree on the equation (liboyue/Network-Distributed-Algorithm, team-decent/decent-bench).
 struct DGD {
   Schedule eta = {};
 

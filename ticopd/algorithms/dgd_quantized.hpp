@@ -5,9 +5,10 @@
 
 namespace ticopd {
 
-// DGD with direct quantisation, the heuristic that Liu, Yau and Wai compare with: the
-// model itself is quantised, not a difference, so the noise never dies down and the method does not
-// converge. An agent uses its own model as it is, unless quantize_self is set.
+// DGD with direct quantisation, the heuristic that Liu, Yau and Wai compare with. It quantises the
+// model itself, not a difference, so the noise never dies down and the method does not converge. An
+// agent uses its own model unquantised, unless quantize_self is set. Written from the authors' code
+// (OscarYau525/FSPDA, dsgd.py).
 struct DgdQuantized {
   Schedule eta = {};
   bool quantize_self = false;

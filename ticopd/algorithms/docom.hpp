@@ -6,9 +6,9 @@
 namespace ticopd {
 
 // C.-Y. Yau, H.-T. Wai, "DoCoM: Compressed Decentralized Optimization with Near-Optimal Sample
-// Complexity", 2022, Algorithm 1. Momentum removes the variance of mini-batches: each round looks
-// at the same samples from the new and from the old model. With beta = 1 it is compressed gradient
-// tracking.
+// Complexity", 2022, Algorithm 1. Momentum removes the variance of mini-batches: each round
+// evaluates the same samples at the new and at the old model. With beta = 1 it is compressed
+// gradient tracking. Written from the authors' code (OscarYau525/docom).
 struct DoCoM {
   Schedule eta = {}, gamma = {}, beta = {};
   bool warm_start = false;

@@ -8,11 +8,14 @@ namespace ticopd {
 // W. Shi, Q. Ling, G. Wu, W. Yin, "EXTRA: An Exact First-Order Algorithm for Decentralized
 // Consensus Optimization", 2015:
 //   x^1 = W x^0 - alpha g^0,  x^{k+2} = (I + W) x^{k+1} - (I + W)/2 x^k - alpha (g^{k+1} - g^k).
-// Here as the sum of these lines over k: DGD corrected by all earlier disagreement,
+// Written from two codes that cite the paper (team-decent/decent-bench; ShengjunZhang/DBC,
+// EXTRA.m).
+//
+// We use the sum of these lines over k, which is DGD corrected by all earlier disagreement:
 //   x^{k+1} = W x^k - alpha g^k - y^k,  y^{k+1} = y^k + (I - W)/2 x^k,  y^0 = 0.
-// That keeps fewer rows, and y sums to zero over the agents, so that rounding does not add up in
-// their average: in float, 10^5 rounds on a ring of 10 end with ||grad f||^2 = 1e-12, the recursion
-// in x alone with 2e-3.
+// This form keeps fewer rows. Its y sums to zero over the agents, so rounding errors do not build
+// up in their average: in float, 10^5 rounds on a ring of 10 end with ||grad f||^2 = 1e-12; the
+// recursion in x alone ends with 2e-3.
 struct EXTRA {
   Schedule alpha = {};
 

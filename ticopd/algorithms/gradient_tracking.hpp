@@ -14,7 +14,8 @@ namespace ticopd {
 //   atc     x+ = W (x - eta y),  y+ = W (y + g+ - g)     J. Xu, S. Zhu, Y. C. Soh, L. Xie,
 //           "Augmented Distributed Gradient Methods for Multi-Agent Optimization Under
 //           Uncoordinated Constant Stepsizes", 2015
-// Both from y^0 = g^0.
+// Both start from y^0 = g^0. Written from code: diging from liboyue/Network-Distributed-Algorithm
+// (DGD_tracking.py), atc from ShengjunZhang/DBC (DFO_DGT.m).
 struct GradientTracking {
   Schedule eta = {};
   std::string_view form = "diging";

@@ -6,11 +6,12 @@
 namespace ticopd {
 
 // X. Liu, Y. Li, R. Wang, J. Tang, M. Yan, "Linear Convergent Decentralized Optimization with
-// Compression", 2021 (arXiv 2007.00232): NIDS with compressed differences. For unbiased codecs; one
-// of variance C wants alpha <= 1 / (1 + C).
+// Compression", 2021 (arXiv 2007.00232): NIDS with compressed differences. For unbiased codecs; a
+// codec of variance C needs alpha <= 1 / (1 + C).
 //
-// The equations are from memory. Tests hold it to NIDS (identity codec, gamma = 1), to a transcript
-// and to the solution of heterogeneous least squares under 2-bit messages.
+// Written without the paper's text. The exchange (y, q, yhat, h) and the dual step agree with the
+// code of CEDAS, which has the same ones (XYao2021/NeurIPS_2025, algorithms.py); without
+// compression LEAD is NIDS. docs/limitations.md says how it was checked.
 struct LEAD {
   Schedule eta = {};
   Schedule alpha = 0.5;

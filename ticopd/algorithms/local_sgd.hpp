@@ -8,10 +8,10 @@
 namespace ticopd {
 
 // Local SGD (S. U. Stich, "Local SGD Converges Fast and Communicates Little", 2019): every agent
-// descends on its own, and every `period` rounds they average: with their neighbours (x <- W x), or
-// all of them at a server, which is agent 0, the centre of a star. Standard, and from memory;
-// verified by a reduction (star, period = 1: parallel SGD, the mean of all agents takes one step
-// with the mean of their gradients) and by convergence on a convex problem.
+// descends on its own, and every `period` rounds the agents average: with their neighbours
+// (x <- W x), or all of them at a server, which is agent 0, the centre of a star.
+//
+// A textbook method, written without the paper's text. docs/limitations.md says how it was checked.
 struct LocalSGD {
   Schedule eta = {};
   Schedule period = 4;

@@ -7,12 +7,13 @@
 namespace ticopd {
 
 // S. Magnusson, H. Shokri-Ghadikolaei, N. Li, "On Maintaining Linear Convergence of Distributed
-// Learning and Optimization under Limited Communication", 2020: any linearly convergent method goes
-// on to converge if what it sends is rounded to a grid around the last thing sent, in a box that
-// shrinks geometrically, but not faster than the method. No norm travels, only bits * d bits. Only
-// the structure was at hand, from memory; it is applied here to the primal-dual method of Yi et al.
-// 2021 and verified by convergence on a convex problem, and by breaking where the box shrinks
-// faster. A coordinate that leaves its box is whole_number as saturated.
+// Learning and Optimization under Limited Communication", 2020. A linearly convergent method still
+// converges if each message is rounded to a grid around the last message, in a box that shrinks
+// geometrically but not faster than the method converges. No norm travels, only bits * d bits. A
+// coordinate that leaves its box is counted as saturated.
+//
+// Written without the paper's text: only its idea is used, applied to the primal-dual method of
+// Yi et al. 2021. docs/limitations.md says how it was checked.
 struct Magnusson {
   Schedule eta = {}, alpha = {}, beta = {};
   Schedule r0 = {}, kappa = {};

@@ -9,13 +9,14 @@ namespace ticopd {
 // Step-Sizes and Separated Convergence Rates", 2019, without the proximal term:
 //   x^1 = x^0 - alpha g^0,  x^{k+2} = (I + W)/2 z,  z = 2 x^{k+1} - x^k - alpha (g^{k+1} - g^k).
 // Also K. Yuan, B. Ying, X. Zhao, A. H. Sayed, "Exact Diffusion for Distributed Optimization and
-// Learning", 2019, from x^1 on. The step size needs to suit the objectives only, not the graph.
+// Learning", 2019, from x^1 on. The step size depends on the objectives only, not on the graph.
 //
-// Here with y = x^k - alpha g^k - x^{k+1}: z = x - alpha g - y, and y moves by (I - W)/2 z. It sums
-// to zero over the agents, which keeps rounding out of their average, as in extra.hpp.
+// We keep y = x^k - alpha g^k - x^{k+1}. Then z = x - alpha g - y, and y moves by (I - W)/2 z. It
+// sums to zero over the agents, which keeps rounding errors out of their average, as in extra.hpp.
 //
-// The equation is from memory. Tests hold it to LEAD without compression, to exact diffusion in its
-// own three steps, and to the solution of heterogeneous least squares.
+// The equation agrees with code that cites the paper (liboyue/Network-Distributed-Algorithm,
+// NIDS.py), and exact diffusion with Bluefog-Lib/bluefog. docs/limitations.md says how it was
+// checked.
 struct NIDS {
   Schedule alpha = {};
 

@@ -62,7 +62,7 @@ struct Range {
   double low, high;
   bool low_allowed;
   bool whole = false;
-  bool constant = false;  // no schedule: it is asked for once
+  bool constant = false;  // no schedule: it is read once
 };
 inline constexpr Range positive{0, std::numeric_limits<double>::infinity(), false};
 inline constexpr Range up_to_one{0, 1, false};
@@ -70,18 +70,18 @@ inline constexpr Range unit_interval{0, 1, true};
 inline constexpr Range at_least_zero{0, std::numeric_limits<double>::infinity(), true};
 inline constexpr Range whole_number{1, 1e9, true, true, true};  // 1, 2, 3, ...
 
-// Where tuning looks for a parameter: a log range, in units of what `unit` makes of the parameters
-// declared before it and of lambda_max(L). Ratios have ranges that suit every problem; only the
-// first step size depends on how steep the objective is.
+// The range in which tuning searches a parameter, evenly in the logarithm. `unit` gives its unit
+// from the parameters declared before it and lambda_max(L). As ratios, ranges suit every problem;
+// only the first step size depends on how steep the objective is.
 template <class Algorithm>
 struct Search {
   double low = 0, high = 0;  // none: tuning keeps the parameter as it is
   double (*unit)(const Algorithm& before, double lambda_max) = nullptr;
 };
 
-// How a parameter is declared, once, in its algorithm's header: this feeds the config reader, the
-// list command, tuning and the docs. The default lives in the member's initializer; unset means
-// required, unless `derived` says from what it follows.
+// Declares a parameter, once, in its algorithm's header, for the config reader, the list command,
+// tuning and the docs. The default is the member's initializer. Without one the parameter is
+// required, unless `derived` says what it follows from.
 template <class Algorithm>
 struct Parameter {
   std::string_view name;
@@ -100,7 +100,7 @@ struct Flag {
   std::string_view help;
 };
 
-// One word of a few, such as the form of a method that has two.
+// A choice between words, such as the two forms of a method.
 template <class Algorithm>
 struct Choice {
   std::string_view name;
@@ -120,7 +120,7 @@ auto at(const Algorithm& params, std::uint32_t round) {
   return values;
 }
 
-// What an algorithm may want to say about its parameters once it knows the graph.
+// Warnings of an algorithm about its parameters, once it knows the graph.
 using Warnings = std::vector<std::string>;
 
 }  // namespace ticopd

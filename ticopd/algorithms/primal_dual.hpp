@@ -7,7 +7,8 @@ namespace ticopd {
 
 // X. Yi, S. Zhang, T. Yang, T. Chai, K. H. Johansson, "Linear Convergence of First- and
 // Zeroth-Order Primal-Dual Algorithms for Distributed Nonconvex Optimization", 2021
-// (arXiv 1912.12110), the first-order algorithm. TiCoPD is this with compression.
+// (arXiv 1912.12110), the first-order algorithm. TiCoPD is this with compression. Written from a
+// co-author's code (ShengjunZhang/DBC, DFO_PDA.m).
 struct PrimalDual {
   Schedule eta = {}, alpha = {}, beta = {};
 

@@ -9,7 +9,8 @@ namespace ticopd {
 // M. Hong, D. Hajinezhad, M.-M. Zhao, "Prox-PDA: The Proximal Primal-Dual Algorithm for Fast
 // Distributed Nonconvex Optimization and Learning Over Networks", 2017, the gradient variant
 // Prox-GPDA. A is the edge-agent incidence matrix, A'A = L; with B = |A| in the proximal term
-// A'A + B'B = 2D is diagonal, so every agent solves for its own x_i. p_i = (A' mu)_i.
+// A'A + B'B = 2D is diagonal, so every agent solves for its own x_i. p_i = (A' mu)_i. Written from
+// the authors' code as ShengjunZhang/DBC carries it (Prox_PDA.m).
 struct ProxGPDA {
   Schedule beta = {};
 

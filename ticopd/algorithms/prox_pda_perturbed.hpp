@@ -8,8 +8,9 @@ namespace ticopd {
 
 // D. Hajinezhad, M. Hong, "Perturbed Proximal Primal-Dual Algorithm for Nonconvex Nonsmooth
 // Optimization", 2019, PProx-PDA for smooth f without constraints. A is the edge-agent incidence
-// matrix, A'A = L, and p_i = (A' mu)_i. The perturbation lets the dual forget by rho gamma a round,
-// so the agents' models stay O(gamma) apart.
+// matrix, A'A = L, and p_i = (A' mu)_i. The perturbation shrinks the dual by a factor of
+// 1 - rho gamma each round, so the agents' models stay O(gamma) apart. Written from the first
+// author's code.
 struct ProxPdaPerturbed {
   Schedule rho = {}, gamma = {};
   double ell = 0;  // lambda_max(A'A)

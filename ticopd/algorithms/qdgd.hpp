@@ -8,10 +8,10 @@
 namespace ticopd {
 
 // A. Reisizadeh, A. Mokhtari, H. Hassani, R. Pedarsani, "An Exact Quantized Decentralized Gradient
-// Descent Algorithm", 2019, Algorithm 1. Models travel quantised, and epsilon, small, averages the
-// noise of an unbiased quantiser out. The number of rounds T is known in advance: the steps follow
-// from it as in the authors' later code (QuanTimed-DSGD), unless given. With epsilon = 1 it is
-// dgd_quantized.
+// Descent Algorithm", 2019, Algorithm 1. Agents send quantised models, and a small epsilon averages
+// out the noise of an unbiased quantiser. The number of rounds T must be known in advance: steps
+// that are not given follow from it. Written from the authors' code of a later paper
+// (QiyiYou/QuanTimed-DSGD, QDSGD.m). With epsilon = 1 it is dgd_quantized.
 struct QDGD {
   Schedule alpha = {}, epsilon = {};
 

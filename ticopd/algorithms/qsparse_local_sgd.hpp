@@ -7,8 +7,9 @@ namespace ticopd {
 
 // D. Basu, D. Data, C. Karakus, S. Diggavi, "Qsparse-local-SGD: Distributed SGD with Quantization,
 // Sparsification, and Local Computations", 2019, Algorithm 1. A server method, for comparison: the
-// server is agent 0, the centre of a star, and holds data as well. What agents send up is
-// compressed, with error feedback; the model comes down as it is, and is whole_number.
+// server is agent 0, the centre of a star, and holds data as well. Agents send compressed updates
+// up, with error feedback; the server sends the model down uncompressed. Both directions are
+// counted. Written from code that cites the paper, not from its text.
 struct QsparseLocalSGD {
   Schedule eta = {};
   Schedule period = 4;

@@ -14,7 +14,7 @@
 
 namespace ticopd {
 
-// What a config says of an algorithm: step sizes and flags by name.
+// The options of an algorithm in a config: step sizes and flags by name.
 struct AlgorithmOptions {
   std::string name = "ticopd";
   std::map<std::string, Schedule> parameters;
@@ -28,7 +28,8 @@ struct ParameterInfo {
   bool required;
   double value;  // the default, where there is one
 
-  // Where tuning looks, in units of what `unit` makes of those before it; high = 0: nowhere.
+  // The search range of tuning; `unit` gives its unit from the parameters before it. high = 0: not
+  // searched.
   double search_low = 0, search_high = 0;
   std::function<double(const std::map<std::string, double>& before, double lambda_max)> unit = {};
   bool inverse = false;  // the larger it is, the shorter the step
@@ -57,11 +58,11 @@ struct AlgorithmInfo {
 std::span<const AlgorithmInfo> algorithm_table();
 const AlgorithmInfo& algorithm_info(std::string_view name);  // ConfigError naming algorithm.name
 
-// What an algorithm with these options asks of its surroundings.
+// The requirements of an algorithm with these options on graph and codec.
 AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options);
 
-// Checks names and ranges (ConfigError naming `algorithm.KEY`), fills what follows from the graph.
-// `iterations` is for methods whose steps follow from how long they will run.
+// Checks names and ranges (ConfigError naming `algorithm.KEY`) and fills in parameters that follow
+// from the graph. `iterations` is for methods whose steps follow from the number of rounds.
 template <class T>
 RunFactory<T> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
                              Warnings& warnings, std::uint32_t iterations = 1000);

@@ -7,8 +7,9 @@ namespace ticopd {
 
 // N. Singh, D. Data, J. George, S. Diggavi, "SPARQ-SGD: Event-Triggered and Compressed
 // Communication in Decentralized Stochastic Optimization", 2019, Algorithm 1. Every `period` rounds
-// an agent looks whether its model has moved far enough from what its neighbours know, and speaks
-// only then. With threshold = 0 and period = 1 it is CHOCO-SGD.
+// an agent sends a message only if its model has moved far enough from the surrogate that its
+// neighbours know. With threshold = 0 and period = 1 it is CHOCO-SGD. Written from code that cites
+// the paper (OscarYau525/FSPDA, sparq_sgd.py), not from its text.
 struct SparqSGD {
   Schedule eta = {}, gamma = {};
   Schedule threshold = {};

@@ -8,10 +8,10 @@
 #include "ticopd/algorithms/compatibility.hpp"
 #include "ticopd/algorithms/registry.hpp"
 
-// How an algorithm of the table (all.hpp) is made of options.
+// Makes an algorithm of the table (all.hpp) from options.
 namespace ticopd {
 
-// The parameters as the options say.
+// The parameters as given by the options.
 template <class A>
 A configured(const AlgorithmOptions& options) {
   A params;
@@ -25,7 +25,7 @@ A configured(const AlgorithmOptions& options) {
   return params;
 }
 
-// And with all that follows from the graph and from how long it will run.
+// The same, with everything that follows from the graph and the number of rounds.
 template <class A>
 A resolved(const AlgorithmOptions& options, const Spectrum& graph, Warnings& warnings,
            std::uint32_t iterations) {

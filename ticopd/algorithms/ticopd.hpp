@@ -7,7 +7,8 @@
 namespace ticopd {
 
 // H. Liu, C.-Y. Yau, H.-T. Wai, "A Two-timescale Primal-dual Algorithm for Decentralized
-// Optimization with Compression", 2025, Algorithm 1.
+// Optimization with Compression", 2025, Algorithm 1. Written from the paper; where the paper leaves
+// the start open (xhat^0 = 0, lambda^0 = 0), from the authors' code.
 struct TiCoPD {
   Schedule alpha = {}, theta = {}, eta = {};
   Schedule beta = {};       // the derivation gives 1 - alpha theta lambda_max(L)

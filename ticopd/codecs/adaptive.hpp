@@ -7,9 +7,10 @@ namespace ticopd {
 // Random rounding to points that lie the farther apart the larger they are,
 //   q_l = sign(l) (step / omega) (r^|l| - 1),  r = (omega + sqrt(1 + omega^2))^2,
 // so that sqrt(E|Q(x) - x|^2) <= omega |x| + step for each coordinate; omega = 0 is the limit,
-// points 2 step apart. Unbiased. No norm travels: what is small costs little by itself. N.
-// Michelusi, G. Scutari, C.-S. Lee, "Finite-Bit Quantization for Distributed Algorithms With Linear
-// Convergence", 2022, from memory; the inequality is derived at error_bound.
+// points 2 step apart. Unbiased. No norm travels: what is small costs little by itself.
+// N. Michelusi, G. Scutari, C.-S. Lee, "Finite-Bit Quantization for Distributed Algorithms With
+// Linear Convergence", 2022. Written without the paper's text: the points follow from the
+// inequality, which is derived at error_bound (docs/limitations.md).
 //
 // Payload: for each coordinate its level in digits {0, 1, stop}: a level of b bits, |l| from
 // 2^(b-1) to 2^b - 1, has b digits (the sign, then the bits below the leading one), level 0 none;

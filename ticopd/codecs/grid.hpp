@@ -15,7 +15,8 @@ namespace ticopd {
 // travels, because both ends know r = r0 kappa^(round - 1), which never falls below 2^-126. What
 // lies outside is moved to the outermost cell, and counted by saturated(). S. Magnusson, H.
 // Shokri-Ghadikolaei, N. Li, "On Maintaining Linear Convergence of Distributed Learning and
-// Optimization under Limited Communication", 2020.
+// Optimization under Limited Communication", 2020. Written without the paper's text
+// (docs/limitations.md).
 //
 // Payload: a plane of cells, `bits` bits each, counted from -r. Other codings: levels 1, 2, ...
 // counted from the middle, and signs.

@@ -9,7 +9,8 @@ namespace ticopd {
 //   Q(v)_k = sign(v_k) (||v||_inf / s) floor(s |v_k| / ||v||_inf + u_k),  s = 2^(bits - 1),
 // unbiased, for each bucket (LEAD has buckets of 512). The payload is qsgd's; a level above s,
 // which a field of `bits` bits could hold, is refused. X. Liu, Y. Li, R. Wang, J. Tang, M. Yan,
-// "Linear Convergent Decentralized Optimization with Compression", 2021.
+// "Linear Convergent Decentralized Optimization with Compression", 2021. Written from code that
+// cites the paper (ShengjunZhang/Compression_distributed_nonconvex), not from its text.
 struct LargestMagnitude {
   static constexpr CodecAbout about{
       .name = "infinity",

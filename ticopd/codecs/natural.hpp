@@ -15,7 +15,8 @@ namespace ticopd {
 // 2^e. The powers are those of float's normal numbers, in double runs as well: below 2^-126 it is 0
 // or 2^-126 at random, and a row with a magnitude above 2^127 is refused.
 // S. Horvath, C.-Y. Ho, L. Horvath, A. N. Sahu, M. Canini, P. Richtarik, "Natural Compression for
-// Distributed Deep Learning", 2019.
+// Distributed Deep Learning", 2019. Written from code that cites the paper (GRACE), not from its
+// text.
 //
 // Payload: a plane of exponents (8 bits: 0 is zero, c is 2^(c - 127)), then a plane of signs. Other
 // codings: the largest exponent in a byte, then levels, 0 for zero and 1 + largest - c otherwise.

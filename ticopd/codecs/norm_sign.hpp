@@ -6,7 +6,8 @@ namespace ticopd {
 
 // Q(v) = (||v||_inf / 2) sign(v), for each bucket.
 // X. Yi, S. Zhang, T. Yang, T. Chai, K. H. Johansson, "Communication Compression for Distributed
-// Nonconvex Optimization", 2022 (their 1-bit compressor).
+// Nonconvex Optimization", 2022 (their 1-bit compressor). Written from a co-author's code
+// (ShengjunZhang/Compression_distributed_nonconvex).
 template <class T, class Loops = BestLoops<T>>
 class NormSign final : public ScaledSigns<T, Loops> {
  public:
@@ -20,7 +21,7 @@ class NormSign final : public ScaledSigns<T, Loops> {
   // It does not contract; Q / r with r = d / 2 does. With M = ||v||_inf,
   //   ||Q(v) / r - v||^2 = ||v||^2 - (2 M / d) ||v||_1 + M^2 / d <= ||v||^2 - (M / d) ||v||_1
   // for M <= ||v||_1, and M ||v||_1 >= ||v||^2: at most (1 - 1/d) ||v||^2, equal for one nonzero
-  // coordinate. (The paper's constant, as we remember it, is the weaker 1 - 1/d^2.) A bucket
+  // coordinate. (The constant usually quoted for it is the weaker 1 - 1/d^2.) A bucket
   // shorter than the r of the longest has fewer of the last terms: the bound holds for it too.
   ErrorBound error_bound(std::size_t d) const override {
     if (d == 0) return {};

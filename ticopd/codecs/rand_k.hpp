@@ -12,9 +12,9 @@
 
 namespace ticopd {
 
-// k coordinates drawn without replacement. Both ends derive the subset from the message's name, so
-// the payload is the values alone: v[p(0)], v[p(1)], ... in the run's precision, p the permutation;
-// with `then`, that codec's payload of these values.
+// k coordinates drawn without replacement, as in the code of CHOCO-SGD (epfml/ChocoSGD). Both ends
+// derive the subset from the message id, so the payload is the values alone: v[p(0)], v[p(1)], ...
+// in the run's precision, p the permutation; with `then`, that codec's payload of these values.
 template <class T>
 class RandK final : public Codec<T> {
  public:

@@ -5,9 +5,13 @@
 
 namespace ticopd {
 
-// The row with probability p, else zeros. Payload: the row in the run's precision, or nothing. Both
-// ends toss the same coin, drawn from the message's name, so a payload of the other kind is
-// refused.
+// The row with probability p, else zeros: the randomised gossip of A. Koloskova, S. U. Stich,
+// M. Jaggi, "Decentralized Stochastic Optimization and Gossip Algorithms with Compressed
+// Communication", 2019. Written without the paper's text; its bound is the variance of one coin
+// (docs/limitations.md).
+//
+// Payload: the row in the run's precision, or nothing. Both ends toss the same coin, drawn from the
+// message's name, so a payload of the other kind is refused.
 template <class T>
 class RandomGossip final : public Codec<T> {
  public:

@@ -11,8 +11,9 @@
 
 namespace ticopd {
 
-// The coordinates with |v_k| >= threshold ||v||_inf, but for zeros. Payload: how many there are, in
-// as many bytes as d needs, then values and indices as top_k has them, `then` as well.
+// The coordinates with |v_k| >= threshold ||v||_inf, but for zeros. Defined here, from no paper.
+// Payload: how many there are, in as many bytes as d needs, then values and indices as top_k has
+// them, `then` as well.
 template <class T>
 class Threshold final : public Codec<T> {
  public:

@@ -13,9 +13,10 @@
 
 namespace ticopd {
 
-// The k coordinates of largest magnitude, ties to the lower index. Payload: their values in the
-// run's precision in ascending order of index, then a plane of the indices, ceil(log2 d) bits each.
-// With `then`: the indices, then the values as that codec's row.
+// The k coordinates of largest magnitude, ties to the lower index; as in the code of CHOCO-SGD
+// (epfml/ChocoSGD). Payload: their values in the run's precision in ascending order of index, then
+// a plane of the indices, ceil(log2 d) bits each. With `then`: the indices, then the values as that
+// codec's row.
 template <class T>
 class TopK final : public Codec<T> {
  public:

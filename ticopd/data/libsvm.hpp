@@ -9,9 +9,9 @@
 namespace ticopd {
 
 // A LIBSVM file, plain or gzip: `label index:value ...` per line, indices from 1 in ascending
-// order, # starts a comment. The features are the largest index there is, or `features` where that
-// is more (a test file may not reach the largest index of its training file). FormatError naming
-// file and line: no number, index 0, out of order, not finite.
+// order, # starts a comment. The number of features is the largest index, or `features` if that is
+// more (a test file may not reach the largest index of its training file). FormatError naming file
+// and line: no number, index 0, out of order, not finite.
 template <class T>
 Contents scan_libsvm(const std::filesystem::path& file, std::size_t features, const Wanted& wanted,
                      const Take<T>& take);

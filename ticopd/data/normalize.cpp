@@ -24,7 +24,7 @@ Moments moments(std::size_t samples, std::size_t d, const EachSample<T>& each) {
     for (std::size_t k = 0; k < d; ++k) found.mean[k] += static_cast<double>(row[k]);
   });
   for (double& v : found.mean) v /= m;
-  // A second pass: the sum of squares less the squared sum would cancel.
+  // A second pass, because the sum of squares minus the squared sum would cancel.
   each([&](std::span<const T> row) {
     for (std::size_t k = 0; k < d; ++k) {
       const double off = static_cast<double>(row[k]) - found.mean[k];
@@ -33,7 +33,7 @@ Moments moments(std::size_t samples, std::size_t d, const EachSample<T>& each) {
   });
   for (std::size_t k = 0; k < d; ++k) {
     const double v = std::sqrt(found.deviation[k] / m);
-    // What a constant leaves is rounding of its mean, not a spread to divide by.
+    // For a constant feature this is only the rounding of its mean: no deviation to divide by.
     found.deviation[k] = v > 1e-12 * std::abs(found.mean[k]) ? v : 1.0;
   }
   return found;

@@ -42,7 +42,7 @@ std::size_t item_size(std::string_view descr, const fs::path& file) {
   refuse(file, fmt::format("NPY type '{}', allowed are <f4, <f8, <i4, <i8, |u1", descr));
 }
 
-// What follows `'key':` in the header's dictionary.
+// The value after `'key':` in the header's dictionary.
 std::string_view value_of(std::string_view dictionary, std::string_view key, const fs::path& file) {
   const auto at = dictionary.find(fmt::format("'{}'", key));
   const auto colon = at == std::string_view::npos ? at : dictionary.find(':', at);
@@ -122,7 +122,7 @@ NpyStream::NpyStream(const fs::path& file) : file_(file), bytes_(file) {
   if (!count || *count > std::numeric_limits<std::size_t>::max() / item_bytes_)
     refuse_length(bytes_.drain());
   items_ = *count;
-  // An archive tells only at its end.
+  // The length of an archive is known only at its end.
   if (const auto left = bytes_.left(); left && *left != items_ * item_bytes_) refuse_length(*left);
 }
 

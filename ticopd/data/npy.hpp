@@ -35,7 +35,7 @@ class NpyStream {
   // The next `count` values, in place of what `out` held.
   template <class V>
   void read(std::vector<V>& out, std::size_t count);
-  void finish();  // FormatError where more values follow than the header promised
+  void finish();  // FormatError if more values follow than the header says
 
  private:
   [[noreturn]] void refuse_length(std::size_t bytes) const;
@@ -50,7 +50,7 @@ class NpyStream {
   std::string raw_;
 };
 
-// What stands before the values of such a file, for who writes them piece by piece.
+// The header of such a file, for callers that write the values piece by piece.
 template <class V>
 std::string npy_head(std::span<const std::size_t> shape);
 

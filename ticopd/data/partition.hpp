@@ -21,8 +21,8 @@ constexpr std::array<std::string_view, 4> words_of(Partition) {
 
 Partition parse_partition(std::string_view name);  // ConfigError naming problem.partition
 
-// For each agent its samples. Every sample goes to exactly one agent and every agent has one, or
-// ConfigError. `classes` = 0 (a regression) allows sorted and iid.
+// The samples of each agent. Every sample goes to exactly one agent, and every agent gets one;
+// otherwise ConfigError. `classes` = 0 (a regression) allows sorted and iid.
 std::vector<std::vector<std::uint32_t>> partition(std::span<const double> labels, int classes,
                                                   int agents, Partition kind, double alpha,
                                                   std::uint64_t seed);

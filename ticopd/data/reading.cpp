@@ -24,7 +24,7 @@ bool fits(const SparseSample<T>& x, std::size_t features) {
   return x.index.empty() || x.index.back() < features;
 }
 
-// Keeps what a reader passes on, in the form it has there.
+// Keeps the samples that a reader passes on, in their own form.
 template <class T>
 class Collector {
  public:

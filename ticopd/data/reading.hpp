@@ -12,10 +12,10 @@
 
 namespace ticopd {
 
-// A set of samples may be larger than the memory of a process that needs a few of them. So a reader
-// holds none: it goes through its file (or makes its numbers) from the first sample to the last and
-// passes those that are wanted on. What is not wanted is checked all the same, so that a bad file
-// is refused by every process that shares a run, with the same words.
+// A data set may be larger than the memory of a process that needs a few of its samples. So a
+// reader holds none: it goes through its file (or makes its numbers) from the first sample to the
+// last and passes on the wanted ones. It checks the others too, so every process of a run refuses a
+// bad file with the same message.
 
 // Which samples to pass on.
 class Wanted {
@@ -38,13 +38,13 @@ class Wanted {
   std::vector<std::uint32_t> list_;
 };
 
-// What a reader found, wanted or not.
+// What a reader learned about all samples, wanted or not.
 struct Contents {
   std::vector<double> labels;  // of all samples
   std::size_t features = 0;
 };
 
-// Gets the wanted samples in ascending order; each is gone when the call returns.
+// Receives the wanted samples in ascending order; each is valid only during the call.
 template <class T>
 using Take = std::function<void(const Sample<T>&)>;
 
@@ -52,18 +52,18 @@ using Take = std::function<void(const Sample<T>&)>;
 template <class T>
 using Reading = std::function<Contents(const Wanted&, const Take<T>&)>;
 
-// What problem.data stands for.
+// The readers behind problem.data.
 template <class T>
 struct SampleSource {
   Reading<T> train;
   Reading<T> test = {};  // empty: there are no test samples
-  // Makes the two sets fit each other, or throws FormatError where they cannot: the number of
-  // features, and labels as class numbers. Returns the number of classes, 0 for targets.
+  // Makes the two sets consistent (number of features, labels as class numbers), or throws
+  // FormatError. Returns the number of classes, 0 for targets.
   std::function<int(Contents& train, Contents& test)> reconcile;
 };
 
-// Picks samples by the labels of all training samples and the number of classes: their places, in
-// the order that is asked for. A sample may be picked more than once.
+// Chooses samples from the labels of all training samples and the number of classes: returns their
+// indices, in the wanted order. A sample may be chosen more than once.
 using Choose = std::function<std::vector<std::uint32_t>(std::span<const double>, int)>;
 
 struct GatherOptions {
@@ -72,10 +72,9 @@ struct GatherOptions {
   Choose choose = {};  // empty: all
 };
 
-// Reads the test set whole, and of the training set what is chosen, as if all of it had been read
-// and then selected from. The features of the others are never held, at the price of reading the
-// training set again for each thing that must be known first: the labels, and with `normalize` the
-// mean and the spread.
+// Reads the whole test set and the chosen training samples, as if all had been read and then
+// selected. It never holds the features of the others. The price: it reads the training set again
+// for each thing that must be known first: the labels, and with `normalize` mean and deviation.
 template <class T>
 TrainTest<T> gather(const SampleSource<T>& source, const GatherOptions& options = {});
 

@@ -7,8 +7,8 @@
 
 namespace ticopd {
 
-// The number of items a header claims, or nothing where the product does not fit: readers compare
-// it with the bytes that are really there before they allocate.
+// The number of items that a header claims, or nothing if the product overflows. Readers compare it
+// with the bytes that really exist before they allocate.
 inline std::optional<std::size_t> items(std::span<const std::size_t> shape) {
   std::size_t product = 1;
   bool empty = false;

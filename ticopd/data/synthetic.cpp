@@ -13,7 +13,8 @@
 namespace ticopd {
 namespace {
 
-// Who draws inside stream_synthetic: the parameters once, then a generator for each sample.
+// The purposes of draws inside stream_synthetic: the parameters once, then a generator for each
+// sample.
 enum Part : std::uint32_t { part_means = 1, part_classes, part_weights, part_regression };
 
 constexpr std::size_t max_values = std::size_t{1} << 33;
@@ -50,7 +51,7 @@ T rounded(double value) {
 }
 
 // Samples [first, first + count). fill(sample, its own generator, row) -> label makes one; label_of
-// gives the label alone, or nothing where it takes the features to know it.
+// gives the label alone, or nothing if the label depends on the features.
 template <class T, class Label, class Fill>
 Reading<T> made(std::size_t first, std::size_t count, std::size_t features, std::uint64_t seed,
                 Part part, Label label_of, Fill fill) {

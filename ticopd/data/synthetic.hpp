@@ -11,8 +11,8 @@ namespace ticopd {
 // float and double runs see the same samples; sample s does not depend on how many there are, nor
 // on which others are made.
 
-// Unit Gaussians around one mean per class, the nearest two means 6 apart: a linear model tells
-// them apart, though not to the last sample. Classes take turns. samples / 5 more for testing.
+// Unit Gaussians around one mean per class, the nearest two means 6 apart: a linear model separates
+// almost all samples. Classes alternate. samples / 5 more for testing.
 template <class T>
 SampleSource<T> synthetic_classes_source(std::size_t samples, std::size_t features, int classes,
                                          std::uint64_t seed);
@@ -28,8 +28,8 @@ template <class T>
 TrainTest<T> synthetic_regression(std::size_t samples, std::size_t features, std::uint64_t seed);
 
 // Digits 0 ... 9 as strokes on 28 x 28 pixels, each shifted, scaled, slanted and wobbled, with its
-// own pen and brightness and some noise. samples / 6 more for testing. For showing something
-// without MNIST.
+// own pen and brightness and some noise. samples / 6 more for testing. For demonstrations without
+// MNIST.
 template <class T>
 SampleSource<T> digits_source(std::size_t samples, std::uint64_t seed);
 template <class T>

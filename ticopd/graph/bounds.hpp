@@ -7,7 +7,7 @@
 
 namespace ticopd {
 
-// What every builder refuses before it allocates.
+// Limits that every builder checks before it allocates.
 inline constexpr int max_agents = 1'000'000;
 inline constexpr double max_edges = 50e6;
 

@@ -15,7 +15,7 @@ void check_agents(int agents) {
     throw ConfigError(fmt::format("graph.agents = {}: allowed are 1 ... {}", agents, max_agents));
 }
 
-// The rows of a grid or torus: the largest divisor up to the square root where none is asked for.
+// The rows of a grid or torus; by default the largest divisor up to the square root.
 int pick_rows(int agents, int rows) {
   if (rows < 0 || (rows > 0 && agents % rows != 0))
     throw ConfigError(
@@ -28,8 +28,7 @@ int pick_rows(int agents, int rows) {
   return rows;
 }
 
-// Circles of one or two agents would close on themselves or double an edge: a torus leaves those
-// out.
+// A circle of one or two agents would be a self-loop or a double edge, so a torus leaves it out.
 Edges lattice(int rows, int columns, bool around) {
   Edges edges;
   const auto at = [columns](int r, int c) { return r * columns + c; };
@@ -114,7 +113,7 @@ Graph exponential(int agents) {
   for (int i = 0; i < agents; ++i)
     for (int step = 1; step < agents; step *= 2)
       edges.emplace_back(std::minmax({i, (i + step) % agents}));
-  // i + 2^k and j + 2^l meet where 2^k + 2^l = n.
+  // The edges i + 2^k and j + 2^l coincide if 2^k + 2^l = n.
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return Graph(agents, edges);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-// The next number of the line, which is cut off it.
+// Removes the next number from the line and returns it.
 std::optional<int> take_number(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
   int value = 0;
@@ -65,7 +65,7 @@ Graph edge_list(const std::filesystem::path& file, int agents) {
   }
   try {
     return Graph(agents, Edges(seen.begin(), seen.end()));
-  } catch (const ConfigError& e) {  // only a graph in several parts gets here
+  } catch (const ConfigError& e) {  // only a graph that is not connected gets here
     throw ConfigError(fmt::format("graph.path = {}: {}", file.string(), e.what()));
   }
 }

@@ -73,8 +73,8 @@ struct Ritz {
 };
 
 // Lanczos on the vectors that sum to zero. Without reorthogonalization: lost orthogonality repeats
-// extreme eigenvalues but does not move them. Ritz values are read when the step count doubles, and
-// an end counts as settled when two doublings have left it alone.
+// extreme eigenvalues but does not move them. Ritz values are read when the step count doubles; an
+// extreme eigenvalue has converged when two doublings did not change it.
 template <class Apply>
 Ritz lanczos(Eigen::Index n, int most_steps, bool only_max, Apply apply) {
   Generator random(Noise{1, 0, 0, stream_graph});
@@ -95,7 +95,7 @@ Ritz lanczos(Eigen::Index n, int most_steps, bool only_max, Apply apply) {
     centre(w);
     t.diagonal.push_back(a);
     b = w.norm();
-    // An invariant subspace: with a random start it holds every eigenvalue there is.
+    // An invariant subspace: with a random start it has every eigenvalue.
     const bool whole = b <= 1e-13 * std::max(now.value.max, std::abs(a));
     if (step == look || whole) {
       look *= 2;
@@ -138,9 +138,9 @@ double finish_max(const Matrix& a, double low) {
   return 0.5 * (low + high);
 }
 
-// Lanczos on the inverse, where the small eigenvalues stand far apart. On vectors that sum to zero
-// L x = b is solved with x_0 = 0, which leaves a positive definite matrix; Lanczos centres
-// the answer.
+// Lanczos on the inverse, whose largest eigenvalues are well separated. On vectors that sum to
+// zero, L x = b is solved with x_0 = 0, which leaves a positive definite matrix; Lanczos then
+// subtracts the mean of the solution.
 double finish_min(const Mixing& laplacian) {
   const Matrix grounded = sparse(laplacian, 1);
   const Cholesky factor(grounded);

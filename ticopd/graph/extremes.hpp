@@ -15,10 +15,10 @@ struct Extremes {
 // All eigenvalues of the dense matrix; n^3.
 Extremes extremes_dense(const Mixing& laplacian);
 
-// Lanczos, which is quick for graphs that mix well. Long thin graphs (rings, paths, grids) crowd
-// their eigenvalues at both ends, where Lanczos would need as many steps as there are agents; but
-// those have sparse Cholesky factors, so they are finished with those. Both to 1e-11 of the largest
-// eigenvalue.
+// Lanczos, which is quick for graphs that mix well. Long thin graphs (rings, paths, grids) have
+// many eigenvalues close to both ends of the spectrum, and Lanczos would need as many steps as
+// agents. Such graphs have sparse Cholesky factors, so those find the rest. Both reach 1e-11 of the
+// largest eigenvalue.
 Extremes extremes_sparse(const Mixing& laplacian);
 
 }  // namespace ticopd

@@ -7,11 +7,11 @@
 
 namespace ticopd {
 
-// Which edges of a graph carry messages in a round. A pure function of seed and round, so that both
-// ends of an edge know without asking.
+// Which edges of a graph carry messages in a round: a pure function of seed and round, so both ends
+// of an edge know it.
 struct LinkSchedule {
-  double drop = 0;        // each edge is inactive with this chance
-  bool one_edge = false;  // of all edges only one is active
+  double drop = 0;        // each edge is inactive with this probability
+  bool one_edge = false;  // only one edge is active
 
   bool varies() const { return drop > 0 || one_edge; }
 
@@ -20,7 +20,7 @@ struct LinkSchedule {
   std::vector<bool> active(const Graph& graph, std::uint64_t seed, std::uint32_t round) const;
 };
 
-// What graph.kind and graph.drop say.
+// The schedule of graph.kind and graph.drop.
 LinkSchedule link_schedule(const GraphOptions& options);
 
 }  // namespace ticopd

@@ -113,8 +113,8 @@ Spectrum spectrum(const Graph& graph, Weights w) {
   if (graph.agents() == 1) return {0, 0, 1};
   const auto extremes = graph.agents() <= 256 ? extremes_dense : extremes_sparse;
   const Extremes l = extremes(laplacian(graph));
-  // I - W is a Laplacian too, weighted, with eigenvalues 1 - lambda(W) in [0, 2]. Read off it, a
-  // tiny gap keeps its digits.
+  // I - W is a weighted Laplacian with eigenvalues 1 - lambda(W) in [0, 2]. Taken from I - W, a
+  // tiny spectral gap keeps its digits.
   const Extremes d = extremes(difference_from_identity(graph, w));
   return {l.max, l.min, std::min(d.min, 2 - d.max)};
 }

@@ -8,8 +8,8 @@
 
 namespace ticopd {
 
-// A matrix with the sparsity of the graph: what a mirror mixes by. Symmetric, but for the two of a
-// server (to_centre, from_centre), where it is also who hears whom.
+// A matrix with the sparsity of the graph, by which a mirror mixes. Symmetric, except for the two
+// matrices of a server (to_centre, from_centre). Its entries also say who receives from whom.
 struct Mixing {
   struct Entry {
     int agent;
@@ -30,8 +30,8 @@ Mixing minus_identity(Mixing w);                      // W - I
 Mixing without_diagonal(Mixing w);                    // the neighbours' part of W
 std::vector<double> diagonal(const Mixing& m);
 
-// A server in the middle, for graphs where agent 0 is everyone's neighbour (ConfigError otherwise):
-// what it reads is the mean of all, its own row included; what the others read is its row.
+// A server, for graphs where agent 0 is everyone's neighbour (ConfigError otherwise). The server
+// reads the mean of all rows, its own included; the others read the server's row.
 Mixing to_centre(const Graph& graph);
 Mixing from_centre(const Graph& graph);
 void require_centre(const Graph& graph);

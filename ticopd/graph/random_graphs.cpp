@@ -37,9 +37,9 @@ bool connected(int agents, const Edges& edges) {
   return parts == 1;
 }
 
-// `share`: the chance that two agents are linked, at most. With more than 50 agents expected to be
-// alone no draw will ever be connected, and a thousand draws of a large graph take minutes to say
-// so.
+// `share`: the probability that two agents are linked, at most. If more than 50 agents are expected
+// to have no link, no draw will ever be connected, and a thousand draws of a large graph would take
+// minutes to find that out.
 template <class Draw>
 Graph redraw(int agents, std::uint64_t seed, double share, const std::string& given, Draw draw) {
   const double alone = agents * std::pow(1.0 - std::min(share, 1.0), agents - 1);
@@ -52,8 +52,8 @@ Graph redraw(int agents, std::uint64_t seed, double share, const std::string& gi
                                 agents, attempts));
 }
 
-// Pairs (i, j), j < i, in order, skipping the unlinked ones at once: the gap between links is
-// geometric, so the cost is that of the edges and not of the pairs.
+// Goes through the pairs (i, j), j < i, in order and skips runs of unlinked pairs: the gap between
+// links is geometric, so the cost grows with the edges and not with the pairs.
 Edges draw_pairs(int agents, double p, Generator& random) {
   Edges edges;
   const double scale = std::log1p(-p);

@@ -40,7 +40,7 @@ TICOPD_INLINE Reduced reduce(float x) {
   return {std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(round_to_integer), p};
 }
 
-// 2^n for -126 <= n <= 127; any other n (it comes from a NaN) gives some float.
+// 2^n for -126 <= n <= 127; any other n comes from a NaN and gives an arbitrary float.
 TICOPD_INLINE float power_of_two(std::int32_t n) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(n + 127) << 23);
 }
@@ -57,8 +57,9 @@ TICOPD_INLINE double exponential(double x) {
   return std::exp(x);
 }
 
-// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1. What 1 + e loses is put back into the
-// quotient: the output is then all but rounded once, and logits are sums of a hundred of them.
+// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1. The rounding error of 1 + e is added back to
+// the quotient, so the output is rounded almost only once; logits are sums of a hundred such
+// outputs.
 template <class T>
 TICOPD_INLINE T sigmoid(T x) {
   const T e = exponential(-std::fabs(x));
@@ -83,7 +84,7 @@ TICOPD_INLINE double tangent(double x) {
   return std::tanh(x);
 }
 
-// NaN must survive relu too: a run that has left the numbers is to be seen, not hidden.
+// relu must keep NaN too, so that a diverged run is seen and not hidden.
 template <class T>
 TICOPD_INLINE T rectified(T x) {
   return x < T(0) ? T(0) : x;
@@ -120,7 +121,7 @@ TICOPD_INLINE void derivative_loop(Activation phi, const T* __restrict h, T* __r
   }
 }
 
-// target_clones wants functions, not templates.
+// target_clones works with functions only, not with templates.
 TICOPD_CLONES void activate_all(Activation phi, float* v, std::size_t count) {
   activate_loop(phi, v, count);
 }

@@ -19,7 +19,7 @@ Activation activation_of(std::string_view name);
 template <class T>
 void activate(Activation phi, T* v, std::size_t count);
 
-// delta *= phi'(z), by h = phi(z) alone: z need not be kept.
+// delta *= phi'(z), computed from h = phi(z), so that z need not be kept.
 template <class T>
 void times_derivative(Activation phi, const T* h, T* delta, std::size_t count);
 

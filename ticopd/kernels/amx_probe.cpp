@@ -1,8 +1,8 @@
-// A processor that names AMX may still not have it for us: the system must save the tiles when it
-// switches threads, must have granted them to this process, and virtual machines have been seen
-// that name it and then fault (the table of tile sizes, CPUID leaf 0x1D, can read zero where all is
-// well, so it is not asked). What counts is a product that comes out right, and it is tried in a
-// child process, where an illegal instruction ends nothing else.
+// A processor that reports AMX may still not let us use it: the system must save the tiles when it
+// switches threads and must have granted them to this process, and some virtual machines report AMX
+// and then fault. (The table of tile sizes, CPUID leaf 0x1D, can be zero on working machines, so it
+// is not used.) The reliable test is a product with the right result. It runs in a child process,
+// so an illegal instruction ends only the child.
 #include "ticopd/kernels/amx_probe.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -68,8 +68,8 @@ bool product_is_right() {
   return std::memcmp(hardware, emulated, sizeof hardware) == 0;
 }
 
-// The answer comes through shared memory: the child's exit status belongs to whoever in this
-// process waits for children, or to nobody where they are ignored.
+// The answer comes through shared memory: the child's exit status may be taken by other code in
+// this process that waits for children, or be lost if they are ignored.
 bool child_says_it_is_right() {
   void* const page =
       mmap(nullptr, sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -2,8 +2,8 @@
 
 namespace ticopd {
 
-// Whether int8 tiles can be used: a small product is tried once, in a child process, because some
-// machines name the feature and fault.
+// True if int8 tiles can be used. Tries a small product once, in a child process, because some
+// machines report the feature and fault.
 bool cpu_has_amx();
 
 }  // namespace ticopd

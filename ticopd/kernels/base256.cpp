@@ -9,8 +9,8 @@
 
 namespace ticopd {
 
-// As bits, magnitudes are ordered like integers, with infinity above all numbers and NaN above
-// that: a maximum of floats could lose a NaN.
+// Compares magnitudes by their bits, which are ordered like integers, with infinity above all
+// numbers and NaN above infinity. A maximum of floats could lose a NaN.
 TICOPD_CLONES float largest_magnitude(const float* v, std::size_t count) {
   std::int32_t most = 0;
   for (std::size_t k = 0; k < count; ++k)
@@ -18,10 +18,10 @@ TICOPD_CLONES float largest_magnitude(const float* v, std::size_t count) {
   return std::bit_cast<float>(most);
 }
 
-// The step is that of the rounded scale, so the pair is consistent to one rounding. Rows may be so
-// small that their scale alone would overflow: those are lifted first, without rounding. Likewise
-// 2^-30 stays apart from the step, which has the size of the row's largest entry and cannot leave
-// the range of floats.
+// The step is computed from the rounded scale, so the two agree to one rounding. If a row is so
+// small that its scale would overflow, it is first multiplied by a power of two, which is exact.
+// The factor 2^-30 is not part of the step for the same reason: the step has the size of the row's
+// largest entry and stays within the range of floats.
 DigitScale digit_scale(float largest) {
   if (!std::isfinite(largest)) return {0.0f, 0.0f, std::numeric_limits<float>::quiet_NaN()};
   if (largest == 0.0f) return {0.0f, 0.0f, 0.0f};
@@ -31,7 +31,7 @@ DigitScale digit_scale(float largest) {
   return {lift, scale, static_cast<float>(step)};
 }
 
-// A digit is the integer's low byte read as signed; what that leaves is a multiple of 256.
+// A digit is the integer's low byte, read as signed; the rest is a multiple of 256.
 TICOPD_CLONES void split_digits(const float* __restrict v, std::size_t steps,
                                 const DigitScale& scale, std::int8_t* __restrict high,
                                 std::int8_t* __restrict middle, std::int8_t* __restrict low) {
@@ -78,7 +78,7 @@ bool DigitRows::split(std::size_t j, const float* row) const {
     at[d] = digits_ + r / rows * steps_ * tile_pair + r % rows * tile_row_bytes;
   }
   if (!std::isfinite(largest)) {
-    // Only the step counts, but what lies in the tiles must still be numbers.
+    // Only the step matters here, but the tiles must still hold valid digits.
     for (std::int8_t* digit : at)
       for (std::size_t s = 0; s < steps_; ++s)
         std::fill_n(digit + s * tile_pair, tile_row_bytes, std::int8_t{0});

@@ -13,12 +13,12 @@ namespace ticopd {
 // + low) up to rounding, with a step of the row's own, so that its largest entry has 23 bits.
 // Pixels times digits are integers, and sums of them are exact.
 
-// 127 (65536 + 256 + 1) = 8,355,711 is the most that three digits hold; the room above is for the
-// rounding of scale.
+// 127 (65536 + 256 + 1) = 8,355,711 is the largest number in three digits; the margin above covers
+// the rounding of scale.
 inline constexpr float most_of_three_digits = 8355000.0f;
 inline constexpr std::size_t digit_count = 3;
 
-// max |v|; infinity or NaN where the row has one.
+// max |v|; infinity or NaN if the row has one.
 float largest_magnitude(const float* v, std::size_t count);
 
 struct DigitScale {
@@ -31,20 +31,20 @@ DigitScale digit_scale(float largest);
 void split_digits(const float* v, std::size_t steps, const DigitScale& scale, std::int8_t* high,
                   std::int8_t* middle, std::int8_t* low);
 
-// The way back for sums of digits times pixels: three rows of 32 sums for each output, high first.
-// Row j of `out` is written or, with `add`, added to.
+// Joins sums of digits times pixels: three rows of 32 sums for each output, high digits first.
+// Writes row j of `out` or, with `add`, adds to it.
 void join_digits(const std::int32_t* sums, std::size_t outputs, const float* step, bool add,
                  float* out, std::size_t stride);
 
 // The first operand of the tile unit: three rows of digits for each output, cut into tiles of 16
-// rows x 64 columns. Two tiles above each other and then the next 64 columns follow in memory, in
-// the order in which a product wants them. An output's three rows are neighbours: 32 outputs fill
-// three pairs of tiles, and no digit is far from the other two when they are joined.
+// rows x 64 columns. In memory two tiles above each other come first, then those of the next 64
+// columns, in the order in which a product reads them. An output's three rows are neighbours: 32
+// outputs fill three pairs of tiles, and the three digits are close together when they are joined.
 class DigitRows {
  public:
   static constexpr std::size_t rows = 2 * tile_rows;  // of a pair of tiles
 
-  // In memory of the caller's: `bytes` for the digits, one float for each output.
+  // Uses the caller's memory: `bytes` for the digits, one float for each output.
   static std::size_t bytes(std::size_t outputs, std::size_t steps) {
     return pairs(outputs) * steps * tile_pair;
   }

@@ -7,8 +7,8 @@
 
 namespace ticopd {
 
-// Memory that the next product will read, fetched into the second cache a few lines at a time while
-// this one multiplies: the tile unit then never waits for a panel of pixels to arrive.
+// Prefetches the memory of the next product into the second-level cache, a few lines at a time,
+// while this product multiplies. So the tile unit never waits for a panel of pixels.
 class Ahead {
  public:
   Ahead() = default;
@@ -31,8 +31,8 @@ class Ahead {
   std::size_t share_ = 0;
 };
 
-// Two tiles of rows (or one, the last) times two of columns, over `steps` steps: four sums in
-// registers 0 ... 3, so that each tile that is loaded is used twice.
+// Two tiles of rows (the last may be one) times two of columns, over `steps` steps: four sums in
+// registers 0 ... 3, so each loaded tile is used twice.
 template <bool TwoRows, class Tiles>
 void multiply_tiles(Tiles& tiles, const std::int8_t* a, const std::uint8_t* b, std::size_t steps,
                     std::int32_t* sums, Ahead& next) {
@@ -70,7 +70,8 @@ void multiply_tiles(Tiles& tiles, const std::int8_t* a, const std::uint8_t* b, s
 template <class Tiles>
 void multiply_panel(Tiles& tiles, const DigitRows& a, std::size_t from, const std::uint8_t* b,
                     std::size_t steps, bool add, float* out, std::size_t stride, Ahead next) {
-  // 32 outputs are 3 pairs of tiles: their sums wait in the first cache to be joined.
+  // 32 outputs are 3 pairs of tiles; their sums stay in the first-level cache until they are
+  // joined.
   constexpr std::size_t group = 32, group_pairs = digit_count * group / DigitRows::rows;
   alignas(64) std::int32_t sums[digit_count * group * panel_columns];
   // 65,536 products of -128 and 255 stay within 32 bits; sums of more are joined in parts.

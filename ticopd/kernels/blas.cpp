@@ -16,7 +16,7 @@ namespace {
 
 // The C interface of BLAS, declared here because the library is loaded, not linked: OpenBLAS picks
 // its kernels in a constructor, so the core type must be set before the loader runs it; and the
-// program starts where there is no BLAS at all.
+// program must start on machines without any BLAS.
 template <class T>
 using CblasGemm = void (*)(int order, int ta, int tb, int m, int n, int k, T alpha, const T* a,
                            int lda, const T* b, int ldb, T beta, T* c, int ldc);
@@ -28,12 +28,12 @@ struct OpenBlas {
   CblasGemm<float> sgemm = nullptr;
   CblasGemm<double> dgemm = nullptr;
   std::string name;
-  // Debian's libopenblas0-serial is built without locks: two calls at once may be given the same
-  // working memory and silently compute nonsense. Such a library is called by one thread at a time.
+  // Debian's libopenblas0-serial is built without locks: two calls at once may get the same working
+  // memory and silently compute wrong results. So only one thread at a time calls such a library.
   bool one_at_a_time = false;
 };
 
-// An environment variable that is set while this lives, unless the user has set it.
+// Sets an environment variable for its own lifetime, unless the user has set it.
 class LentVariable {
  public:
   LentVariable(const char* name, const char* value) : name_(name) {
@@ -51,9 +51,9 @@ class LentVariable {
   bool lent_ = false;
 };
 
-// OpenBLAS 0.3.21 knows CPUs by family and model. It falls back to SSE3 for those made after it,
-// and to instructions of old processors of a maker on others that lack them. What the CPU says it
-// can do is the better guide. Null: leave the choice to OpenBLAS.
+// OpenBLAS 0.3.21 knows CPUs by family and model. For newer CPUs it falls back to SSE3, and for
+// some it chooses instructions that they lack. The CPU's own feature flags are more reliable. Null:
+// leave the choice to OpenBLAS.
 const char* core_type() {
   if (cpu_has_avx512()) return "SkylakeX";
   if (cpu_has_avx2()) return "Haswell";

@@ -1,7 +1,6 @@
-// Dense float features, multiplied where they lie: nothing is copied but the outputs of a tile.
-// With one output (least squares, logistic) the products are dots and sums of rows, bound by
-// memory, and a call of BLAS for a few short rows would cost more than the rows: those are loops of
-// our own.
+// Dense float features, multiplied in place: only the outputs of a tile are copied. With one output
+// (least squares, logistic) the products are dot products and sums of rows, limited by memory. A
+// BLAS call for a few short rows would cost more than the rows, so these are our own loops.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -46,7 +45,7 @@ inline __attribute__((always_inline)) void add_rows(const T* __restrict x, std::
     for (std::size_t k = 0; k < p; ++k) g[k] += delta[i] * x[i * p + k];
 }
 
-// target_clones wants functions, not templates.
+// target_clones works with functions only, not with templates.
 TICOPD_CLONES void take_dots(const float* x, std::size_t rows, std::size_t p, const float* w,
                              float* z) {
   dots(x, rows, p, w, z);
@@ -72,7 +71,7 @@ class DenseRows final : public Features<T> {
 
   void sweep(std::size_t first, std::size_t last, const T* w,
              const typename Features<T>::Middle& middle, T* g) const override {
-    // A tile stays in a core's cache between the two products that read it, and stays small where
+    // A tile must stay in a core's cache between the two products that read it, so it is small if
     // there are very many features.
     constexpr std::size_t entries = std::size_t{1} << 18;
     const std::size_t p = this->features_, outputs = this->outputs_;

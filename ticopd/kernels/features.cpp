@@ -17,7 +17,7 @@ using Made = std::unique_ptr<Features<T>>;
 template <class T>
 Made<T> make_pixels(Dataset<T> data, std::size_t outputs, Sweeps sweeps) {
   if constexpr (std::is_same_v<T, float>) {
-    // Both kernels compute outputs by the dozen: with fewer, most of a vector would be padding.
+    // Both kernels compute many outputs at once: with few, most of a vector would be padding.
     const bool wide = outputs >= 8;
     if (kernel() == Kernel::amx && wide) return int8_pixels(std::move(data), outputs, sweeps);
     if (kernel() == Kernel::avx512 && wide) return sparse_pixels(std::move(data), outputs, sweeps);
@@ -37,8 +37,8 @@ Made<T> make_features(Dataset<T> data, std::size_t outputs, Sweeps sweeps) {
   return dense_rows(std::move(data), outputs);
 }
 
-// A batch is drawn anew each round, so no layout can be made for it: its rows are gathered and
-// multiplied as they are.
+// A batch is drawn anew each round, so a layout for it would not pay: its rows are gathered and
+// multiplied densely.
 template <class T>
 void Features<T>::sweep_list(std::span<const std::uint32_t> positions, const T* w,
                              const Middle& middle, T* g) const {

@@ -13,12 +13,12 @@
 namespace ticopd {
 
 // The features X of some samples, laid out once for one kernel. A gradient spends its time in two
-// products with X, and a kernel is a way to take them: z = X w^T on the way forward, g = delta^T X
-// on the way back. What a model does between the two is handed in, tile by tile.
+// products with X, and a kernel is a way to compute them: z = X w^T forward, g = delta^T X
+// backward. The model passes in what happens between the two, tile by tile.
 template <class T>
 class Features {
  public:
-  // Gets z for the samples first, first + 1, ... and leaves the deltas dLoss/dz in its place.
+  // Gets z for the samples first, first + 1, ... and replaces it by the deltas dLoss/dz.
   using Middle = std::function<void(std::size_t first, Lanes<T> z)>;
 
   virtual ~Features() = default;
@@ -26,18 +26,17 @@ class Features {
   std::size_t samples() const { return samples_; }
   std::size_t features() const { return features_; }
 
-  // A kernel may keep the samples in an order of its own: the sample at each position. Empty: as
-  // they were given.
+  // A kernel may reorder the samples: returns the sample at each position. Empty: the given order.
   std::span<const std::uint32_t> order() const { return order_; }
 
   // Over the positions [first, last); `first` is a multiple of `cut`. w is outputs x features.
-  // Writes, not adds, delta^T X to g (outputs x features) unless it is null. The tiles and their
-  // order follow from first and last alone, so the bits do not depend on who calls.
+  // Writes, not adds, delta^T X to g (outputs x features) unless it is null. Tiles and their order
+  // depend on first and last alone, so the bits do not depend on the calling thread.
   virtual void sweep(std::size_t first, std::size_t last, const T* w, const Middle& middle,
                      T* g) const = 0;
   static constexpr std::size_t cut = 64;
 
-  // The same over a list of positions, for mini-batches: `first` is then a place in the list.
+  // The same over a list of positions, for mini-batches: `first` is then an index into the list.
   void sweep_list(std::span<const std::uint32_t> positions, const T* w, const Middle& middle,
                   T* g) const;
 
@@ -59,7 +58,7 @@ class Features {
   std::vector<std::uint32_t> order_;
 };
 
-// What the features will be swept for: a test set is never differentiated, and saves one layout.
+// The use of the features: a test set needs no gradients, which saves one layout.
 enum class Sweeps { values, gradients };
 
 // For the kernel of this process (kernel.hpp), by the kind of the features:

@@ -7,12 +7,12 @@
 namespace ticopd {
 namespace {
 
-// A panel of op(A) and one of op(B) are copied so that the innermost loop reads both in order,
-// whatever was transposed; a block of C of this size lives in registers meanwhile.
+// Copies a panel of op(A) and one of op(B), so that the innermost loop reads both in order,
+// transposed or not. A block of C of this size stays in registers meanwhile.
 constexpr std::size_t rows = 4;
 constexpr std::size_t columns = 32;
-// Of a panel. Its sums are added to C as one: sums in a row of more terms lose digits of a
-// gradient.
+// The terms of a panel. Its sums are added to C as one number: longer plain sums would lose digits
+// of a gradient.
 constexpr std::size_t depth = 96;
 
 // sum[i][j] = sum_p a[p][i] b[p][j] over ascending p.
@@ -35,7 +35,7 @@ TICOPD_CLONES void multiply_panels(std::size_t count, const double* a, const dou
   multiply(count, a, b, sum);
 }
 
-// A matrix seen through two strides, so that transposition is a matter of which is which.
+// A matrix with two strides; swapping them transposes it.
 template <class T>
 struct View {
   const T* at;

@@ -1,12 +1,12 @@
 // Pixels are bytes, and the tile unit (AMX) multiplies bytes: 16 x 64 times 64 x 16 in one
 // instruction, with sums in 32-bit integers. So the other operand is made of bytes too: each row of
 // w, and each row of deltas of a tile of 512 samples, is divided by its own largest entry, rounded
-// to 23 bits and a sign, and written as three signed base-256 digits (digits.hpp). The three
-// products with the pixels are exact, whatever the order, and are joined in float at the end.
+// to 23 bits and a sign, and written as three signed base-256 digits (base256.hpp). The three
+// products with the pixels are exact in any order, and are joined in float at the end.
 //
 // The error is thus one rounding of every entry to 6e-8 of the largest in its row, and a handful of
 // float roundings of the result: in norm below 3e-7 of the product in float64, as float products
-// are. It is relative to the row's largest entry: one far below that keeps fewer bits.
+// are. The error is relative to the row's largest entry: an entry far below it keeps fewer bits.
 //
 // X is kept twice, as tiles for either product, under the staircase (staircase.hpp): forward, 32
 // samples by the pixels up to their reach; backward, 32 pixels by the samples from the first that
@@ -120,7 +120,7 @@ class DigitPixels final : public Features<float> {
   static constexpr std::size_t tile = 512;
   static constexpr std::size_t stride = lane_stride(tile);
 
-  // Only the kept pixels: what w has for the others is not looked at.
+  // Only the kept pixels: the weights of the others are not read.
   DigitRows split_weights(const float* w) const {
     struct Row;
     struct Digits;
@@ -157,7 +157,7 @@ class DigitPixels final : public Features<float> {
     const DigitRows rows(scratch<std::int8_t, Digits>(DigitRows::bytes(outputs_, end - begin)),
                          scratch<float, Step>(outputs_), outputs_, end - begin);
     for (std::size_t j = 0; j < outputs_; ++j)
-      if (!rows.split(j, deltas + j * stride))  // also where these samples do not reach
+      if (!rows.split(j, deltas + j * stride))  // also for pixels that these samples do not reach
         std::fill_n(sum + j * columns, columns, std::numeric_limits<float>::quiet_NaN());
 
     Tiles tiles;
@@ -178,8 +178,8 @@ class DigitPixels final : public Features<float> {
     return {panels.pair(c, steps.from), (steps.to - steps.from) * tile_pair};
   }
 
-  // Columns up to a whole step: panels and models write there too, and the deltas' largest entry
-  // is looked for there.
+  // Columns up to a whole step: panels and models write the padding too, and the search for the
+  // deltas' largest entry reads it.
   void clear_behind(float* z, std::size_t count) const {
     const std::size_t end = pieces(count, step_entries) * step_entries;
     for (std::size_t j = 0; j < outputs_; ++j)

@@ -5,11 +5,12 @@
 
 namespace ticopd {
 
-// What takes the products with the features, the fastest first.
+// The ways to compute the products with the features, fastest first.
 enum class Kernel { amx, avx512, blas, plain };
 
 // The kernel of this process: TICOPD_KERNEL, or the fastest this machine has. Chosen at first use.
-// Throws ConfigError for a word that is no kernel, UnavailableError for one that is not to be had.
+// Throws ConfigError for an unknown name, UnavailableError for a kernel that this machine does not
+// have.
 Kernel kernel();
 std::string_view kernel_name();
 
@@ -21,11 +22,11 @@ struct KernelInfo {
 };
 std::span<const KernelInfo> kernel_table();
 
-// The choice itself, for a value of TICOPD_KERNEL (null, "" or "auto": the fastest there is).
-// `is_there` is asked of as few kernels as will do: to ask for blas is to load it.
+// The choice for a value of TICOPD_KERNEL (null, "" or "auto": the fastest available). It calls
+// `is_there` for as few kernels as possible, because asking for blas loads it.
 Kernel choose_kernel(const char* wanted, bool (*is_there)(Kernel));
 
-// Whether this machine can run it.
+// True if this machine can run it.
 bool kernel_is_there(Kernel kernel);
 
 }  // namespace ticopd

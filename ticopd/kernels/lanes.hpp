@@ -6,9 +6,9 @@
 
 namespace ticopd {
 
-// A tile of samples on its way through a model: one row for each unit, one column for each sample,
-// so that the lanes of a vector are samples and every layer, loss and derivative is written as if
-// for one of them. Rows have room up to a multiple of 16 columns; kernels keep zeros there.
+// A tile of samples inside a model: one row for each unit, one column for each sample. So the lanes
+// of a vector are samples, and every layer, loss and derivative is written as for one sample. Rows
+// have room up to a multiple of 16 columns; kernels keep zeros there.
 template <class T>
 struct Lanes {
   T* at;
@@ -25,8 +25,8 @@ constexpr std::size_t whole_groups(std::size_t count) {
   return (count + lane_group - 1) / lane_group * lane_group;
 }
 
-// Room for `count` samples. One group more than needed: rows whose distance is a large power of two
-// would all fall into the same few lines of the first cache.
+// The stride for `count` samples, one group more than needed: rows at a distance of a large power
+// of two would all map to the same few lines of the first-level cache.
 constexpr std::size_t lane_stride(std::size_t count) {
   return whole_groups(count) + lane_group;
 }
@@ -53,7 +53,7 @@ class Aligned {
 };
 
 // A buffer of at least `count` entries that the calling thread keeps between calls, one for each
-// Tag. Tiles need the same sizes over and over, and fresh pages would cost more than some of the
+// Tag. Tiles need the same sizes again and again, and fresh pages would cost more than some of the
 // arithmetic.
 template <class T, class Tag>
 T* scratch(std::size_t count) {

@@ -5,15 +5,15 @@
 
 namespace ticopd {
 
-// What a perceptron does between the two products with the features, on tiles of samples that are
-// lanes. Everything with hundreds of thousands of terms is a kernel's (features.hpp); this is the
-// rest, and it takes as long as the products once those are fast.
+// The part of a perceptron between the two products with the features, on tiles whose lanes are
+// samples. The kernels (features.hpp) do the large products; this is the rest, which takes as long
+// as the products once those are fast.
 template <class T>
 struct Layers {
   // v(j, :) = phi(v(j, :) + b[j])
   void (*activate)(Activation phi, const T* b, std::size_t rows, Lanes<T> v);
-  // out(r, :) + lost(r, :) = sum_k w[r * inner + k] in(k, :), out the rounded sum, and lost what
-  // the rounding took.
+  // out(r, :) + lost(r, :) = sum_k w[r * inner + k] in(k, :): out is the rounded sum, lost its
+  // rounding error.
   void (*multiply)(const T* w, std::size_t rows, std::size_t inner, Lanes<const T> in, Lanes<T> out,
                    Lanes<T> lost);
   // Adds to g_w[r * inner + k] the sum over samples of delta(r, :) in(k, :).
@@ -27,9 +27,9 @@ struct Layers {
   // z(c, :) + lost(c, :) + b[c] are the logits of class c, labels the classes; lost may be null.
   // Leaves scale (softmax - onehot) in z and returns scale times the sum of -log softmax_y.
   //
-  // On a shard that is fitted well the deltas are exponentials of large differences of logits, and
-  // samples of one class are so alike that roundings do not cancel between them: logits that were
-  // summed and rounded in float cost the gradient a digit. Hence the lost parts.
+  // On a well-fitted shard the deltas are exponentials of large differences of logits, and samples
+  // of one class are so alike that their rounding errors do not cancel: logits rounded to float
+  // would cost the gradient a digit. Hence the lost parts.
   double (*cross_entropy)(const T* b, std::size_t classes, const T* labels, T scale, Lanes<T> z,
                           Lanes<const T> lost);
 };
@@ -41,12 +41,12 @@ const Layers<T>& plain_layers();
 // The same in vectors, with fused multiply-add where there is one.
 const Layers<float>& vector_layers();
 
-// Those of this process: vectors for float, unless TICOPD_KERNEL = plain.
+// The layers of this process: vectors for float, unless TICOPD_KERNEL = plain.
 template <class T>
 const Layers<T>& layers();
 
-// Samples whose label has the largest z(c, :) + b[c]; ties go to the lower class, NaN is never
-// right.
+// The number of samples whose label has the largest z(c, :) + b[c]; ties go to the lower class, and
+// NaN never counts as right.
 template <class T>
 std::size_t count_correct(const T* b, std::size_t classes, const T* labels, Lanes<const T> z);
 

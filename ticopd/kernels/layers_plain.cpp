@@ -73,7 +73,7 @@ void back(Activation phi, const T* w, std::size_t rows, std::size_t inner, Lanes
   }
 }
 
-// What the softmax of each sample needs, by sample.
+// The inputs of the softmax, by sample.
 template <class T>
 struct Tops {
   std::vector<double> value;          // the largest logit
@@ -94,7 +94,7 @@ Tops<T> tops_of(const double* logits, std::size_t n, std::size_t classes) {
   return top;
 }
 
-// exp(v) for v <= 0. What rounding v to T takes is a factor of one plus it.
+// exp(v) for v <= 0. The rounding error of v in T is put back as a factor of one plus that error.
 template <class T>
 void exponentials_of(const double* v, std::size_t n, T* out) {
   for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(v[i]);
@@ -104,8 +104,8 @@ void exponentials_of(const double* v, std::size_t n, T* out) {
       out[i] += out[i] * static_cast<T>(v[i] - static_cast<double>(static_cast<T>(v[i])));
 }
 
-// The delta of the label is minus the sum of the others, never p_y - 1: on a shard that is fitted
-// well p_y rounds to 1 and the difference would keep no digit. log1p for the same reason.
+// The delta of the label is minus the sum of the others, never p_y - 1: on a well-fitted shard p_y
+// rounds to 1 and the difference would have no correct digit. log1p for the same reason.
 template <class T>
 double cross_entropy(const T* b, std::size_t classes, const T* labels, T scale, Lanes<T> z,
                      Lanes<const T> lost) {

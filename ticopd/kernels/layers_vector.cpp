@@ -1,7 +1,6 @@
 // layers.hpp in vectors of samples. Highway compiles this file once for each instruction set and
-// picks one at run time. Columns past the last sample, up to a whole vector, are computed too: what
-// stands there is kept finite on the way forward and zero on the way back, so that it adds nothing
-// to any sum.
+// picks one at run time. Columns past the last sample, up to a whole vector, are computed too. They
+// are kept finite forward and zero backward, so they add nothing to any sum.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ticopd/kernels/layers_vector.cpp"
 #include <hwy/foreach_target.h>
@@ -20,8 +19,8 @@ namespace ticopd {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Rows of a product that are summed at once, two vectors of samples each: as many as the registers
-// hold. Ten classes are one go.
+// The rows of a product that are summed at once, two vectors of samples each: as many as fit in
+// registers. Ten classes fit.
 constexpr std::size_t most_rows = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64 ? 10 : 6;
 
 template <class F>
@@ -54,7 +53,7 @@ HWY_INLINE V derivative(Activation phi, V h) {
   return hn::IfThenElse(hn::Gt(h, hn::Zero(d)), one, hn::Mul(hn::Zero(d), h));
 }
 
-// Weights seen through two strides, so that a transposed product is a matter of which is which.
+// Weights with two strides; swapping them transposes the product.
 struct View {
   const float* at;
   std::size_t row, column;
@@ -90,7 +89,7 @@ HWY_INLINE void last_rows_at(std::size_t rows, View a, std::size_t inner, Lanes<
 }
 
 // finish(r, i, low, high) gets row r of a in at the samples i ..., two vectors of them; the second
-// may lie past the last sample, where rows have room but hold nothing.
+// may lie past the last sample, in the padding of the rows.
 template <class Finish>
 HWY_INLINE void product(View a, std::size_t rows, std::size_t inner, Lanes<const float> in,
                         const Finish& finish) {
@@ -106,7 +105,7 @@ HWY_INLINE void product(View a, std::size_t rows, std::size_t inner, Lanes<const
     }
 }
 
-// The terms go by short chunks, each added without losing anything.
+// Sums the terms in short chunks and adds each chunk without rounding error.
 void multiply(const float* w, std::size_t rows, std::size_t inner, Lanes<const float> in,
               Lanes<float> out, Lanes<float> lost) {
   constexpr std::size_t chunk = 12;
@@ -204,10 +203,10 @@ struct Logit {
   V high, low;
 };
 
-// One vector of samples: z is its column, `low` what its logits have lost. The delta of the label
-// is minus the sum of the others, never p_y - 1: on a shard that is fitted well p_y rounds to 1 and
-// the difference would keep no digit; log1p for the same reason. Lanes past the last sample get
-// deltas and losses of zero.
+// One vector of samples: z is its column, `low` the rounding errors of its logits. The delta of the
+// label is minus the sum of the others, never p_y - 1: on a well-fitted shard p_y rounds to 1 and
+// the difference would have no correct digit; log1p for the same reason. Lanes past the last sample
+// get deltas and losses of zero.
 HWY_INLINE V softmax_at(std::size_t classes, V label, V scale, hn::Mask<D> real, float* z,
                         std::size_t stride, const float* low) {
   const auto logit = [&](std::size_t c) HWY_ATTR {
@@ -247,7 +246,7 @@ HWY_INLINE V softmax_at(std::size_t classes, V label, V scale, hn::Mask<D> real,
     hn::Store(hn::IfThenElseZero(real, hn::IfThenElse(is_label, of_label, share)), d,
               z + c * stride);
   }
-  // below - below: Log1p answers NaN with a number.
+  // below - below keeps NaN: Log1p of NaN gives a number.
   const V tail = hn::Add(hn::Log1p(d, below), hn::Sub(below, below));
   const V distance = hn::Add(hn::Sub(top.high, mine.high), hn::Sub(top.low, mine.low));
   return hn::IfThenElseZero(real, hn::Add(distance, tail));
@@ -268,7 +267,7 @@ double cross_entropy(const float* b, std::size_t classes, const float* labels, f
       const V sum = exact_sum(hn::Load(d, z.row(c) + i), hn::Set(d, b[c]), rest);
       if (lost.at != nullptr) rest = hn::Add(rest, hn::Load(d, lost.row(c) + i));
       hn::Store(sum, d, z.row(c) + i);
-      // Nothing counts beside what is that large, and the rest of an infinity is NaN.
+      // Beside such a large value the error does not matter, and for an infinity it would be NaN.
       const auto small = hn::Lt(hn::Abs(sum), hn::Set(d, 1e30f));
       hn::Store(hn::IfThenElseZero(small, rest), d, low + c * width);
     }

@@ -11,7 +11,7 @@
 namespace ticopd {
 
 // Pixels as the second operand of the tile unit: entry k of a sum by column. Panels of 32 columns,
-// each over its own range of steps of 64 entries; what lies outside is zero and is not kept. A step
+// each over its own range of steps of 64 entries; entries outside are zero and are not kept. A step
 // of a panel is a pair of tiles, the next step follows it in memory, then the next panel.
 class PixelPanels {
  public:

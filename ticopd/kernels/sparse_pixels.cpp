@@ -1,11 +1,12 @@
-// Images as what has ink: two bytes for each inked pixel, its place and its value. Four pixels of
-// five have none, so this skips more work than any dense tile can. Both products are sums of rows:
-// z of a sample is the sum of the weights of its pixels, the gradient of a pixel the sum of the
-// deltas of its samples, each row holding all outputs and staying in registers while it is summed.
-// What is summed must come from the first cache to keep up. So the way forward goes by blocks of
-// pixels whose weights fit there, the way back by groups of 64 samples whose deltas do, and each
-// way has its own list of the ink, in the order in which it is read. Pixels go by falling number of
-// samples that have them: blocks of frequent ones have long lists, and rare ones mostly none.
+// Images as lists of inked pixels: two bytes for each, its place and its value. Four of five pixels
+// have no ink, so this skips more work than any dense tile can. Both products are sums of rows: z
+// of a sample is the sum of the weights of its pixels, the gradient of a pixel the sum of the
+// deltas of its samples. A row has all outputs and stays in registers while it is summed. The
+// summands must come from the first-level cache to keep up. So the forward product works on blocks
+// of pixels whose weights fit there, the backward product on groups of 64 samples whose deltas fit,
+// and each has its own list of the ink, in the order in which it is read. Pixels are sorted by
+// falling number of samples that have them: blocks of frequent pixels have long lists, blocks of
+// rare ones mostly none.
 #include <algorithm>
 #include <utility>
 
@@ -169,8 +170,8 @@ class SparsePixels final : public Features<float> {
     }
   }
 
-  // A transposition and a choice of columns at once, by strips of 16 outputs: a pixel's 16 floats
-  // are one cache line here, and 16 rows of w one line each there.
+  // Transposes and selects columns at once, in strips of 16 outputs: a pixel's 16 floats are one
+  // cache line of the target, and come from 16 lines of w.
   void take_panel(const float* w, std::size_t panel, float* weights) const {
     for (std::size_t strip = 0; strip < width_; strip += lane_group) {
       const std::size_t first = panel * width_ + strip;

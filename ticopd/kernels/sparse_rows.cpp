@@ -1,7 +1,7 @@
-// Features of which a sample has few (LIBSVM): each row is a list of indices and values, read the
-// same way in both products. z of a sample gathers the weights of its features, a row of all
-// outputs for each; on the way back its deltas are scattered to the same places. With one output
-// (least squares, logistic) there are no rows to speak of, and a sample is a sparse dot product.
+// Sparse features (LIBSVM): each row is a list of indices and values, read the same way in both
+// products. Forward, a sample gathers the weights of its features, a row of all outputs for each;
+// backward, it scatters its deltas to the same places. With one output (least squares, logistic) a
+// sample is a sparse dot product.
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -69,7 +69,7 @@ class SparseRowsFeatures final : public Features<T> {
   static constexpr std::size_t tile = 256;
   static constexpr std::size_t stride = lane_stride(tile);
 
-  // Sums in double: it costs nothing beside the memory that is read.
+  // Sums in double: reading memory takes longer anyway.
   void sweep_dots(std::size_t first, std::size_t last, const T* w, const Middle& middle,
                   T* g) const {
     alignas(64) T z[stride] = {};

@@ -44,7 +44,7 @@ struct Row {
   static constexpr std::size_t vectors = G * 16 / lanes;
   V v[vectors];
 
-  HWY_INLINE Row() {}  // said, so that it is compiled for this instruction set like the rest
+  HWY_INLINE Row() {}  // explicit, so that it is compiled for this instruction set too
 
   HWY_INLINE void clear() {
     for (std::size_t k = 0; k < vectors; ++k) v[k] = hn::Zero(d);
@@ -143,7 +143,7 @@ void scatter_row(const std::uint32_t* index, const float* value, std::size_t cou
            [&]<std::size_t G>() HWY_ATTR { scatter_row_of<G>(index, value, count, row, out); });
 }
 
-// By squares of four: no more than a hundredth of the time of a gradient.
+// In 4 x 4 squares: at most a hundredth of the time of a gradient.
 void transpose(const float* in, std::size_t in_stride, std::size_t rows, std::size_t columns,
                float* out, std::size_t out_stride) {
   const hn::CappedTag<float, 4> d4;

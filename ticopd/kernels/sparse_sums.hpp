@@ -26,8 +26,8 @@ constexpr std::size_t place_of(Ink ink) {
 }
 
 // out[l] += sum over the next counts[l] entries of value / 255 * rows[place], for `lists` lists one
-// after another. A list is summed by itself first, which is also what keeps long sums accurate.
-// Returns the entry after the last.
+// after another. Each list is summed by itself first, which also keeps long sums accurate. Returns
+// the entry after the last.
 const Ink* add_ink(const std::uint8_t* counts, std::size_t lists, const Ink* entries,
                    const float* rows, std::size_t width, float* out);
 

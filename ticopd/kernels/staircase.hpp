@@ -6,11 +6,10 @@
 
 namespace ticopd {
 
-// Images are mostly background. With the pixels by falling number of samples that have ink there,
-// and the samples by the rarest pixel they have, the ink of a shard lies under a staircase: a
-// sample's pixels all come before its `reach`, and reach never falls. Tiles beyond it are zero and
-// are left out of both products: half of the work on MNIST. Pixels without ink in the whole shard
-// are dropped.
+// Images are mostly background. If pixels are sorted by falling number of samples with ink there,
+// and samples by their rarest pixel, the ink of a shard lies under a staircase: a sample's pixels
+// all come before its `reach`, and reach never falls. Tiles beyond it are zero, and both products
+// skip them: half of the work on MNIST. Pixels without ink in the whole shard are dropped.
 struct Staircase {
   std::vector<std::uint32_t> pixels;   // rank -> pixel
   std::vector<std::uint32_t> samples;  // position -> sample

@@ -12,8 +12,9 @@
 namespace ticopd {
 namespace {
 
-// v / 255. A division is slow, and a product with 1/255 is off by as much as 1/255 is, the same way
-// for all pixels: so what that lost is multiplied and added too. In double it is not worth it.
+// v / 255. A division is slow, and a product with the rounded 1/255 has the same relative error for
+// all pixels. So the rounding error of 1/255 is multiplied and added too. In double it does not
+// matter.
 TICOPD_CLONES void to_numbers(const std::uint8_t* in, std::size_t count, float* out) {
   constexpr float scale = 1.0f / 255.0f;
   constexpr float lost = static_cast<float>(1.0 / 255.0 - static_cast<double>(scale));

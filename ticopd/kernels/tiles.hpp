@@ -7,8 +7,8 @@
 namespace ticopd {
 
 // The tile unit (AMX): eight registers of 16 rows x 64 bytes, and an instruction that multiplies
-// two of them into a third. Kernels are templates over who does that, the hardware or an emulation
-// of the same five operations, so that all of their indexing is tested on any machine.
+// two of them into a third. Kernels are templates over the hardware or an emulation of the same
+// five operations, so all of their indexing is tested on any machine.
 inline constexpr std::size_t tile_rows = 16;
 inline constexpr std::size_t tile_row_bytes = 64;
 inline constexpr std::size_t tile_bytes = tile_rows * tile_row_bytes;

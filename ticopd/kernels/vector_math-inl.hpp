@@ -21,7 +21,7 @@ constexpr D d;
 constexpr std::size_t width = hn::MaxLanes(D());
 
 // exp(x) = 2^n exp(r), |r| <= ln(2)/2; `rest` is exp(r) - 1 by its Taylor polynomial, whose next
-// term is below 6e-9. Comparisons are such that NaN stays NaN.
+// term is below 6e-9. Comparisons are written so that NaN stays NaN.
 struct Reduced {
   hn::Vec<hn::RebindToSigned<D>> n;
   V rest;
@@ -69,8 +69,9 @@ HWY_INLINE V exp_of_negative(V x) {
   return hn::Mul(scaled, power_of_two(hn::Sub(e.n, half)));
 }
 
-// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1. What 1 + e loses is put back into the
-// quotient: the output is then all but rounded once, and logits are sums of a hundred of them.
+// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1. The rounding error of 1 + e is added back to
+// the quotient, so the output is rounded almost only once; logits are sums of a hundred such
+// outputs.
 HWY_INLINE V sigmoid(V x) {
   const Reduced e = reduce(between(hn::Neg(hn::Abs(x)), -87.0f, 0.0f));
   const V one = hn::Set(d, 1.0f);

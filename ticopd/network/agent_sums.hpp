@@ -10,11 +10,11 @@
 
 namespace ticopd {
 
-// Of one row for each agent, `rows` those of this rank.
+// One row per agent; `rows` holds this rank's.
 
-// sum_i rows_i over all agents of all ranks, in agent order: the partial sum goes from rank to
-// rank, in pieces, so that a rank adds to one while the next rank adds to the one before. The last
-// rank has it in the end; the others get an empty vector.
+// sum_i rows_i over all agents of all ranks, in agent order. The partial sum goes from rank to
+// rank, in pieces, so that a rank adds to one piece while the next rank adds to the piece before.
+// The last rank gets the sum; the others get an empty vector.
 template <class T>
 std::vector<double> sum_to_last(Transport& t, const Field<T>& rows) {
   constexpr std::size_t piece = 8192;
@@ -46,7 +46,7 @@ std::vector<double> sum_over_agents(Transport& t, const Field<T>& rows) {
                             rows.cols());
 }
 
-// Of the sum, divided by n: all that is needed of a gradient.
+// The squared norm of the sum divided by n, which is all that metrics need of a gradient.
 template <class T>
 double squared_norm_of_mean(Transport& t, const Field<T>& rows, double n) {
   std::vector<double> mean = sum_to_last(t, rows);

@@ -27,9 +27,9 @@ struct Phases {
   double gradient = 0, exchange = 0, update = 0, metrics = 0;
 };
 
-// How much of the exchanges with other ranks was hidden behind what stood between send and receive.
+// How much of the exchanges with other ranks overlapped the work between send and receive.
 struct Overlap {
-  double in_flight = 0;  // seconds from posting our frames until the last of theirs was here
+  double in_flight = 0;  // seconds from posting our frames until the last of theirs arrived
   double waiting = 0;    // seconds of waiting in receive
   double hidden = 0;     // the part of in_flight that nobody waited for
 
@@ -46,7 +46,7 @@ struct Global {
   double value, gradient_norm2;
 };
 
-// What a network is made of. All of it must outlive the network.
+// The parts of a network. All of them must outlive it.
 template <class T>
 struct Surroundings {
   const Graph& graph;
@@ -62,9 +62,9 @@ struct Surroundings {
   MetricScope metric_scope = {};
 };
 
-// A mirror's channel, its own for as long as it lives: two mirrors on one would share their noise,
-// and over ranks their frames. logic_error for a second one, and from 64 on, where the names of
-// messages over single links begin (docs/wire_format.md).
+// Reserves a channel for a mirror's lifetime: two mirrors on one channel would share their noise,
+// and over ranks their frames. logic_error for a channel that is taken, and from 64 on, where the
+// ids of messages over single links begin (docs/wire_format.md).
 class OwnChannel {
  public:
   OwnChannel(std::uint64_t& taken, std::uint16_t number);
@@ -78,9 +78,8 @@ class OwnChannel {
   std::uint16_t number_;
 };
 
-// A network with the device forgotten: what the loop over rounds, metrics and checkpoints ask of
-// the rows that this process hosts, wherever they lie. The verbs that algorithms use are the
-// concept's (network.hpp).
+// A network on any device: what the loop over rounds, metrics and checkpoints need of the rows that
+// this process hosts, on host or device. The verbs of algorithms are in the concept (network.hpp).
 template <class T>
 class AnyNetwork {
  public:
@@ -138,7 +137,7 @@ class AnyNetwork {
   Overlap overlap_;
 };
 
-// A mirror with the device forgotten: its surrogates, and where each belongs.
+// A mirror on any device: its surrogates, and the agent of each.
 template <class T>
 class AnyMirror {
  public:
@@ -150,7 +149,7 @@ class AnyMirror {
   virtual void resumed() = 0;  // rows() were restored, of the round that the network has now
 };
 
-// Adds the time since its birth to one phase.
+// Adds the time of its scope to one phase.
 class PhaseTimer {
  public:
   explicit PhaseTimer(double& seconds);

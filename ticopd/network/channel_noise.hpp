@@ -11,9 +11,9 @@
 
 namespace ticopd {
 
-// A simulated noisy channel: what arrives is the decoded message plus noise, drawn from the
-// message's name and hence the same at the sender and at every receiver, as the authors of TiCoPD
-// do it. Without that a surrogate could not be followed at all.
+// A simulated noisy channel: the decoded message plus noise. The noise is drawn from the message
+// id, so it is the same at the sender and at every receiver, as in the code of TiCoPD's authors.
+// Otherwise receivers could not follow a surrogate at all.
 struct ChannelNoise {
   enum class Kind { none, uniform, gaussian };
   friend constexpr std::array<std::string_view, 3> words_of(Kind) {

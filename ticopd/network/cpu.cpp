@@ -115,10 +115,10 @@ double CpuNetwork<T>::accuracy(std::span<const T> x) {
   return static_cast<double>(all) / static_cast<double>(s_.objective.test_samples());
 }
 
-// The blocks of an agent are added in their order, whoever computes them, so that the sum has the
-// same bits for any number of threads. Most agents are one task each. Only those that come last are
-// shared block by block, so that no thread waits long for another at the end; the gradients of
-// their blocks need memory of their own.
+// The blocks of an agent are added in their order, so the sum has the same bits for any number of
+// threads. Most agents are one task each. Only the last agents are shared block by block, so that
+// no thread waits long for another at the end; the gradients of their blocks need memory of their
+// own.
 template <class T>
 void CpuNetwork<T>::evaluate(const Objective<T>& f, std::vector<Request>& requests,
                              std::span<double> values) {

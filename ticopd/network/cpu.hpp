@@ -78,8 +78,8 @@ template <class F, class... Operands>
 void CpuNetwork<T>::map(const F& formula, Operands&&... operands) {
   const PhaseTimer timer(this->phases().update);
   const std::size_t cols = s_.objective.dimension(), rows = placement_.rows();
-  // A task is some rows of a short stretch of columns: a mixture reads the rows of neighbours,
-  // which then are still in a cache.
+  // A task is some rows of a short range of columns: a mixture reads the rows of neighbours, which
+  // are then still in a cache.
   constexpr std::size_t task_rows = 16, task_cols = 4 * map_chunk;
   const std::size_t row_blocks = (rows + task_rows - 1) / task_rows;
   const std::size_t tasks = row_blocks * ((cols + task_cols - 1) / task_cols);

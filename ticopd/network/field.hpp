@@ -7,9 +7,8 @@
 
 namespace ticopd {
 
-// Memory at a multiple of 64 bytes: a vector that straddles two cache lines costs two loads, and
-// where rows are long that is half of the speed of a sweep. Where there is much of it, in large
-// pages.
+// Memory at a multiple of 64 bytes: a vector that crosses two cache lines costs two loads, which
+// halves the speed of a sweep over long rows. Large blocks use large pages.
 void* allocate_lines(std::size_t bytes);
 void free_lines(void* memory);
 

@@ -7,21 +7,21 @@
 
 namespace ticopd {
 
-// The bytes really encoded, counted where the codec made them. One entry per hosted agent.
+// Counts the bytes really encoded, where the codec makes them. One entry per hosted agent.
 class Ledger {
  public:
   struct Agent {
     std::uint64_t messages = 0;
     std::uint64_t payload_bytes = 0;  // one broadcast counts once
     double paper_bits = 0;            // what the papers' formula would say
-    std::uint64_t saturated = 0;      // coordinates that a codec's range did not reach
+    std::uint64_t saturated = 0;      // coordinates outside the range of a codec
     // To each neighbour, ascending.
     std::vector<std::uint64_t> link_messages, link_bytes;
   };
 
   explicit Ledger(std::size_t rows = 0) : agents(rows) {}
 
-  // `row` sent one payload over these of its links. What goes to nobody costs nothing.
+  // `row` sent one payload over these of its links. Without links it costs nothing.
   void count(std::size_t row, std::size_t payload_bytes, double paper_bits,
              std::span<const std::size_t> links) {
     if (links.empty()) return;

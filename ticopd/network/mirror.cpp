@@ -82,7 +82,7 @@ void CpuMirror<T>::exchange(const Field<T>& v, Exchange now) {
   encoded_.resize(routes_.messages().size());
   net_.surroundings().pool.run(encoded_.size(), [&](std::size_t m) { encode(m, v); });
   update_means();
-  // Posted by one thread in order: a receiver then knows whose frame comes next from a rank.
+  // One thread posts them in order, so a receiver knows whose frame comes next from a rank.
   for (std::size_t m = 0; m < encoded_.size(); ++m) post(m);
   const std::size_t most = frame_header_bytes + now_.codec->payload_bytes(h_.cols());
   for (const Arrival& from : routes_.arrivals())
@@ -91,7 +91,7 @@ void CpuMirror<T>::exchange(const Field<T>& v, Exchange now) {
   in_flight_ = true;
 }
 
-// The links of one agent draw apart from each other.
+// Each link of an agent draws its own noise.
 template <class T>
 MessageId CpuMirror<T>::name_of(int agent, int to) const {
   return {net_.surroundings().seed, now_.round, static_cast<std::uint32_t>(agent),
@@ -154,7 +154,7 @@ void CpuMirror<T>::apply_disturbed(std::size_t slot, const MessageId& message, s
   apply(slot, first, disturbed);
 }
 
-// The one place where a surrogate moves, for the sender's rows and the receivers' ghosts alike.
+// The only place where a surrogate moves, for the sender's rows and for the receivers' ghost rows.
 template <class T>
 void CpuMirror<T>::apply(std::size_t slot, std::size_t first, std::span<const T> q) {
   const std::size_t d = q.size();
@@ -217,7 +217,7 @@ void CpuMirror<T>::receive() {
   in_flight_ = false;
 }
 
-// A frame that is too long is refused by the transport, which cannot know what it should have been.
+// The transport refuses a frame that is too long, but it does not know which frame was expected.
 template <class T>
 Bytes CpuMirror<T>::take_in(const Arrival& from, std::size_t most) try {
   return net_.surroundings().transport.receive(from.rank, channel_, most);

@@ -19,11 +19,11 @@ namespace ticopd {
 template <class T>
 class CpuNetwork;
 
-// What an algorithm may want of a mirror besides the surrogate h.
+// What a mirror keeps besides the surrogate h, if an algorithm needs it.
 struct MirrorOptions {
   bool estimate = false;  // keep h_old + q, for methods whose memory moves by only a part of q
   bool sent = false;      // keep q
-  bool dense = false;     // rows travel as they are, whatever the codec
+  bool dense = false;     // rows travel uncompressed, whatever the codec
 };
 
 // A surrogate h of some rows that every neighbour can follow from compressed messages:
@@ -42,16 +42,16 @@ class CpuMirror final : public AnyMirror<T> {
   // h starts at rows that only their owners know: they travel once, in full, and are counted.
   void start_at(const Field<T>& v);
 
-  // The exchange in two halves. What stands between them overlaps the wire.
+  // The exchange in two halves. The work between them overlaps the transfer.
   void send(const Field<T>& v, T gain = T(1));  // h += gain Q(v - h)
   void send_raw(const Field<T>& v);             // h  = Q(v)
-  // The rows that are further than that from their surrogates, ||v - h||^2 > least; of the others
-  // the neighbours hear only that they stay as they are.
+  // Sends only the rows that are far from their surrogates, ||v - h||^2 > least. For the others a
+  // frame tells the neighbours that nothing changes.
   void send_moved(const Field<T>& v, T least, T gain = T(1));
   void receive() override;
 
-  // Rows of hosted agents first, then ghosts. Over links that come and go an agent has a surrogate
-  // for each, and the mean of them is what stands here.
+  // Rows of hosted agents first, then ghosts. If links come and go, an agent has a surrogate for
+  // each link, and this is their mean.
   const Field<T>& own() const override { return mean_of(h_); }
   Mixture<T> mixed() const { return {&arrived(h_), &routes_.mixing()}; }
   const Field<T>& estimate() const { return mean_of(kept(estimate_)); }
@@ -68,7 +68,7 @@ class CpuMirror final : public AnyMirror<T> {
   using Message = typename Routes<T>::Message;
   using Arrival = typename Routes<T>::Arrival;
 
-  // What all messages of one exchange have in common.
+  // What the messages of one exchange have in common.
   struct Exchange {
     std::uint32_t round = 0;  // it may be received in the next one
     FrameType kind = FrameType::difference;

@@ -6,8 +6,8 @@
 
 namespace ticopd {
 
-// All that an algorithm may ask of its surroundings. The CPU network (over any transport) satisfies
-// it, and so does a GPU: the same algorithm header serves both.
+// All that an algorithm may use. The CPU network (over any transport) satisfies it, and so does the
+// CUDA network: both run the same algorithm headers.
 //
 //   net.map(formula, x, y, ...)   the formula at every coordinate of every hosted row, in one sweep
 //   net.gradient(x, g)            the objective at every hosted row

@@ -7,8 +7,8 @@
 
 namespace ticopd {
 
-// What net.map can read besides fields. A map walks each row in short chunks; an operand says what
-// its chunk is. This is how M h is fused into the map: it never exists as a whole.
+// Arguments of net.map besides fields. A map walks each row in short chunks, and an operand
+// computes its chunk when it is read. This fuses M h into the map: it never exists as a whole.
 inline constexpr std::size_t map_chunk = 1024;
 
 // The hosted rows of a mixing matrix, over slots of a block of rows, in the run's scalar type.

@@ -8,7 +8,7 @@
 
 namespace ticopd {
 
-// Who hosts whom: agents are dealt to ranks in contiguous blocks, every rank at least one.
+// Which rank hosts which agents: contiguous blocks, at least one agent per rank.
 class Placement {
  public:
   // `cost` weighs the agents (samples held); empty: all alike. Throws ConfigError, naming

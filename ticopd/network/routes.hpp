@@ -11,12 +11,12 @@
 
 namespace ticopd {
 
-// Where the rows of a mirror lie and who sends what to whom: along the entries of the matrix that
-// it mixes by. Agent j's row goes to agent i where the matrix has an entry (i, j).
+// The slots of a mirror's rows, and who sends what to whom. The matrix that the mirror mixes by
+// decides: agent j's row goes to agent i if the matrix has an entry (i, j).
 //
-// Over a fixed graph an agent has one row, and a message goes to all who listen. Where links come
-// and go, a neighbour that missed a message could no longer follow; so there an agent has a row for
-// each of its links, and a message is for one neighbour (as in the authors' code).
+// On a fixed graph an agent has one row, and a message goes to all its listeners. If links come and
+// go, a neighbour that missed a message could no longer follow. So then an agent has a row for each
+// of its links, and a message is for one neighbour (as in the authors' code).
 template <class T>
 class Routes {
  public:
@@ -40,13 +40,13 @@ class Routes {
   bool by_link() const { return by_link_; }
   void at(std::uint32_t round);  // for the exchange of this round
 
-  // In the order of agents, then of whom a message is for: a rank that takes in what another posts
-  // knows by that which is which.
+  // Ordered by agent, then by the agent a message is for, so that a receiving rank knows which
+  // message comes next.
   const std::vector<Message>& messages() const { return messages_; }
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
 
   const LocalMixing<T>& mixing() const { return mixing_; }
-  // By link: the mean over an agent's links, which stands for the one row of a fixed graph.
+  // With a row per link: the mean over an agent's links, in place of the one row of a fixed graph.
   const LocalMixing<T>& mean() const { return mean_; }
 
   // The number of each slot's row among those of all ranks, our own first and contiguous.

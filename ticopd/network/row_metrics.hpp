@@ -26,8 +26,8 @@ struct AgentMetrics : ModelMetrics {
   double distance2 = 0;  // ||x_i - xbar||^2
 };
 
-// All that metrics take from rows: numbers that are small wherever the rows lie. Of all agents of
-// all ranks, in agent order.
+// The few numbers that metrics need from rows, on host or device. For all agents of all ranks, in
+// agent order.
 struct RowMetrics {
   std::vector<AgentMetrics> agents;
   ModelMetrics mean;                     // of xbar
@@ -36,7 +36,7 @@ struct RowMetrics {
   std::vector<double> local_losses;      // f_i(x_i); empty unless the level is local
 };
 
-// In memory of the host. `dual` and `mirror` may be null. Every rank calls it.
+// For rows in host memory. `dual` and `mirror` may be null. Every rank calls it.
 template <class T>
 RowMetrics measure_rows(AnyNetwork<T>& net, MetricLevel level, const Field<T>& x,
                         const Field<T>* dual, const AnyMirror<T>* mirror);

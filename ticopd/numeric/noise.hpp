@@ -10,8 +10,8 @@
 
 namespace ticopd {
 
-// Who draws. Mirrors use their channel number (0, 1, ...); everything else that needs random
-// numbers has a stream of its own above them, so that no two purposes ever share a draw.
+// The purpose of a draw. Mirrors use their channel number (0, 1, ...); every other use of random
+// numbers has a stream of its own above them, so two purposes never share a draw.
 enum Stream : std::uint32_t {
   stream_init = 0xffff0000u,
   stream_batch,

@@ -6,13 +6,13 @@
 
 namespace ticopd {
 
-// A keyed permutation of 0 ... n - 1 that anyone can evaluate at one point, forwards or backwards,
-// without a table: a four-round Feistel network on the next even number of bits, walked until it
-// lands inside, and turned by a distance drawn apart. Where the walk is long, for small n, it
-// favours some places by several per cent; turned, every place is equally likely, which is what
-// makes rand_k unbiased. rand_k takes the first k values as its subset, mini-batches as their
-// samples. Frozen in docs/wire_format.md: both ends of a message must draw the same subset. All of
-// it is constexpr, so that device code can call it too.
+// A keyed permutation of 0 ... n - 1 that can be evaluated at one point, forwards or backwards,
+// without a table. It is a four-round Feistel network on the next even number of bits, repeated
+// until the result is below n, then rotated by a distance that is drawn separately. For small n the
+// repetition favours some places by several per cent; after the rotation every place is equally
+// likely, which makes rand_k unbiased. rand_k takes the first k values as its subset, mini-batches
+// as their samples. Frozen in docs/wire_format.md: both ends of a message must draw the same
+// subset. All of it is constexpr, so that device code can call it too.
 class Permutation {
  public:
   Permutation(std::uint64_t n, const Noise& key) : Permutation(n, key.block(0), key.block(1)) {}
@@ -37,7 +37,7 @@ class Permutation {
   }
 
  private:
-  // std::bit_width, of which nvcc 13 makes 0 in device code for 64 bits, without a word.
+  // std::bit_width: for 64 bits nvcc 13 silently compiles it to 0 in device code.
   static constexpr int bits_of(std::uint64_t v) {
     int bits = 0;
     for (; v != 0; v >>= 1) ++bits;

@@ -8,10 +8,10 @@
 
 namespace ticopd {
 
-// One fixed tree for every sum whose value must not depend on who computes it (scalar, SIMD or GPU,
-// any number of threads): coordinates are cut into blocks of 128; inside a block coordinate k goes
-// to lane k mod 16 and each lane adds in order; lanes fold in halves (j += j + 8, 4, 2, 1). Block b
-// is then added to lane b mod 16 of the same tree. All in fp64. Frozen in docs/wire_format.md.
+// One fixed tree for every sum that must be the same in scalar, SIMD and GPU code and with any
+// number of threads: coordinates are cut into blocks of 128; inside a block coordinate k goes to
+// lane k mod 16 and each lane adds in order; lanes fold in halves (j += j + 8, 4, 2, 1). Block b is
+// then added to lane b mod 16 of the same tree. All in fp64. Frozen in docs/wire_format.md.
 inline constexpr std::size_t sum_lanes = 16;
 inline constexpr std::size_t sum_block = 128;
 

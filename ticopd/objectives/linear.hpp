@@ -8,9 +8,8 @@
 
 namespace ticopd {
 
-// Losses of one number z = a.x per sample, without bias: a derived class turns it into a loss and
-// its derivative, in double whatever the run's precision, since that is nothing beside the
-// products.
+// Losses of one number z = a.x per sample, without bias: a derived class computes the loss and its
+// derivative from z, in double in every run, which costs little beside the products.
 template <class T>
 class Linear : public Model<T> {
  public:

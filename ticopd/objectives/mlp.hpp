@@ -87,8 +87,8 @@ class Mlp : public Model<T> {
 
   const T* biases(std::span<const T> rest) const { return &rest[layers_.back().biases]; }
 
-  // The outputs of every layer: h_l, and of the last z_L without its bias, which the loss adds.
-  // `lost` is what rounding took of z_L; null where there is no hidden layer.
+  // The outputs of every layer: h_l, and for the last layer z_L without its bias, which the loss
+  // adds. `lost` is the rounding error of z_L; null without a hidden layer.
   std::vector<Lanes<T>> forward(Lanes<T> z, std::span<const T> rest, Lanes<T>& lost) const {
     struct Outputs;
     const Layers<T>& math = layers<T>();

@@ -10,7 +10,7 @@
 
 namespace ticopd {
 
-// A stretch of the parameters, and what an objective over samples must know of it.
+// A part of the parameters: its size, and how it is initialised.
 struct Part {
   Segment segment;
   std::size_t fan_in;  // inputs of one output: sets the width of the first draw
@@ -22,11 +22,10 @@ struct Part {
   }
 };
 
-// What an objective over samples computes for a few of them: everything else (shards, blocks,
-// batches, weights, l2, and the products with the features) is SampleObjective's. Every model
-// begins with one such product: its first part is a matrix W, outputs x features, and z = W a is
-// all it ever sees of a sample a. A new one is one header with a class derived from this, and one
-// line in registry.cpp.
+// The loss of an objective over samples. SampleObjective does everything else: shards, blocks,
+// batches, weights, l2, and the products with the features. Every model begins with one such
+// product: its first part is a matrix W, outputs x features, and it sees a sample a only as z = W
+// a. A new model is one header with a class derived from this, and one line in registry.cpp.
 template <class T>
 class Model {
  public:
@@ -42,12 +41,12 @@ class Model {
   virtual double losses(Lanes<T> z, std::span<const T> labels, std::span<const T> rest, T* g,
                         T scale) const = 0;
 
-  // How many of the samples are put into their class. NaN is never right.
+  // The number of samples that are classified correctly. NaN never counts as correct.
   virtual bool classifies() const { return true; }
   virtual std::size_t correct(Lanes<T> z, std::span<const T> labels,
                               std::span<const T> rest) const = 0;
 
-  // A term of every f_i that no sample enters; adds its gradient to g unless null.
+  // A term of every f_i that does not depend on samples; adds its gradient to g unless null.
   virtual double penalty(std::span<const T> x, T* g) const {
     (void)x, (void)g;
     return 0.0;

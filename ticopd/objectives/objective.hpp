@@ -11,8 +11,7 @@
 
 namespace ticopd {
 
-// A named stretch of the parameter vector (W1, b1, ...), for layer-wise codecs and checkpoint
-// readers.
+// A named part of the parameter vector (W1, b1, ...), for layer-wise codecs and checkpoint readers.
 struct Segment {
   std::string name;
   std::vector<std::size_t> shape;
@@ -27,8 +26,8 @@ struct Batch {
   bool value = true;  // false: only the gradient is wanted
 };
 
-// f = (1/n) sum_i f_i. Agents only ever ask for their own f_i; metrics ask for all of them.
-// A user's objective overrides the first four functions; the rest serves objectives over samples.
+// f = (1/n) sum_i f_i. Agents evaluate only their own f_i; metrics evaluate all. A user's objective
+// overrides the first four functions; the rest serves objectives over samples.
 template <class T>
 class Objective {
  public:
@@ -45,10 +44,10 @@ class Objective {
     for (T& v : x) v = T(0);
   }
 
-  // f_i as a sum of blocks that threads may share: the cut is fixed by the data, never by the
-  // number of threads, so that the sum has the same bits for any of them. `evaluate` returns block
-  // b's part of f_i(x) and, unless g is empty, writes (not adds) its part of the gradient to g.
-  // A value that is not wanted (batch.value) need not be computed.
+  // f_i as a sum of blocks that threads may share. The data decides the blocks, never the number of
+  // threads, so the sum always has the same bits. `evaluate` returns block b's part of f_i(x) and,
+  // unless g is empty, writes (not adds) its part of the gradient to g. The value need not be
+  // computed if batch.value is false.
   virtual std::size_t blocks(int agent, const Batch& batch) const {
     (void)agent, (void)batch;
     return 1;
@@ -60,14 +59,14 @@ class Objective {
     return batch.value ? value(agent, x) : 0;
   }
 
-  // Samples held by an agent; 0 where the objective has none (then batch must be "full").
+  // Samples held by an agent; 0 if the objective has none (then batch must be "full").
   virtual std::size_t samples(int agent) const {
     (void)agent;
     return 0;
   }
 
-  // Test samples, in blocks that threads may share, and how many of a block x classifies rightly.
-  // None where there is nothing to classify.
+  // Test samples, in blocks that threads may share, and how many of a block x classifies correctly.
+  // None if there is nothing to classify.
   virtual std::size_t test_samples() const { return 0; }
   virtual std::size_t test_blocks() const { return 0; }
   virtual std::size_t correct(std::size_t block, std::span<const T> x) const {

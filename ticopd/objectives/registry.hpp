@@ -34,8 +34,8 @@ struct ObjectiveInfo {
 Table<ObjectiveInfo>& objective_table();
 Table<Option<ObjectiveOptions>>& objective_options_table();
 
-// f over the given samples. `classes` is 0 where labels are targets of a regression. ConfigError
-// names the key of [problem] that cannot be.
+// f over the given samples. `classes` is 0 if labels are targets of a regression. ConfigError names
+// the key of [problem] that is wrong.
 template <class T>
 std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Shards<T> shards,
                                              Dataset<T> test, int classes);

@@ -20,9 +20,9 @@ struct SampleOptions {
   bool start_at_zero = false;
 };
 
-// f_i = mean over agent i's samples of the model's loss + (l2/2) ||x||^2.
-// The samples of an agent are cut into blocks, and those into tiles, by their number alone, and
-// summed in order: whoever computes the blocks, f_i and its gradient have the same bits.
+// f_i = mean over agent i's samples of the model's loss + (l2/2) ||x||^2. The samples of an agent
+// are cut into blocks, and those into tiles, by their number alone, and summed in order. So f_i and
+// its gradient have the same bits with any number of threads.
 template <class T>
 class SampleObjective : public Objective<T> {
  public:

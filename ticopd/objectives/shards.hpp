@@ -9,8 +9,8 @@
 
 namespace ticopd {
 
-// The samples of the agents that this process hosts, a stretch of all; of the others it is known
-// how many they have, and no more.
+// The samples of the agents that this process hosts, a contiguous range. For the other agents only
+// the number of samples is known.
 template <class T>
 struct Shards {
   Shards(std::vector<Dataset<T>> of_hosted, int first_hosted, std::vector<std::size_t> of_all)

@@ -32,8 +32,8 @@ double limit_v1(const fs::path& folder) {
   return quota_file >> quota && period_file >> period ? ratio(quota, period) : unlimited;
 }
 
-// Of the group and all above it. A group that is not visible here (its path is the host's) leaves
-// the root, which is then the container's own.
+// The limit of the group and of all groups above it. In a container the group's path may be the
+// host's and not visible here; then the root is the container's own group.
 double limit_along(const fs::path& root, const std::string& group,
                    double (*limit)(const fs::path&)) {
   double cpus = limit(root);

@@ -29,7 +29,7 @@ class Descriptor {
     if (fd_ >= 0) ::close(fd_);
   }
   int get() const { return fd_; }
-  int close() { return ::close(std::exchange(fd_, -1)); }  // some disks say "full" only here
+  int close() { return ::close(std::exchange(fd_, -1)); }  // some disks report "full" only here
 
  private:
   int fd_;
@@ -55,7 +55,7 @@ void sync_folder(const fs::path& folder) {
   if (fd.get() < 0 || (::fsync(fd.get()) != 0 && errno != EINVAL)) disk_trouble(folder, "sync");
 }
 
-// .NAME.PID.COUNT.tmp, which write_atomically makes; any other name is somebody else's.
+// .NAME.PID.COUNT.tmp, as write_atomically makes it; other names are not ours to remove.
 fs::path temporary_name(const fs::path& file, unsigned count) {
   return fmt::format(".{}.{}.{}.tmp", file.filename().string(), ::getpid(), count);
 }

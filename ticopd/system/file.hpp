@@ -7,27 +7,27 @@
 
 namespace ticopd {
 
-// The bytes as they are on disk. FormatError naming the file where it is missing, a folder, or not
-// ours to read; DiskError where the disk fails while reading.
+// The bytes as they are on disk. FormatError naming the file if it is missing, a folder, or not
+// readable for us; DiskError if the disk fails while reading.
 std::string read_bytes(const std::filesystem::path& file);
 
-// The same, unzipped where the content (not the name) says gzip. FormatError for a damaged archive.
+// The same, unzipped if the content (not the name) is gzip. FormatError for a damaged archive.
 std::string read_file(const std::filesystem::path& file);
 
-// Either the whole new content stands under `file` afterwards, or what was there before: written to
-// a temporary name in the same folder, fsync, rename, fsync of the folder. On any failure the
-// temporary file is removed; DiskError names the path and the system's reason.
+// Afterwards `file` has either the whole new content or its old content: write to a temporary name
+// in the same folder, fsync, rename, fsync of the folder. On any failure the temporary file is
+// removed; DiskError names the path and the system's reason.
 void write_atomically(const std::filesystem::path& file, std::string_view bytes);
 
-// The same where `write` fills the temporary file it is given. What `write` throws is passed on.
+// The same, with `write` filling the temporary file. Exceptions of `write` are passed on.
 void write_atomically(const std::filesystem::path& file,
                       const std::function<void(const std::filesystem::path&)>& write);
 
-// What writers that were killed in the middle left in this folder, under the temporary names above.
+// Removes the temporary files above that killed writers left in this folder.
 void remove_unfinished(const std::filesystem::path& folder);
 
-// A folder of its own inside `parent`, gone with all it holds at the end. DiskError where none can
-// be made.
+// A new folder inside `parent`, removed with its content at the end of its scope. DiskError if it
+// cannot be made.
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::filesystem::path& parent);

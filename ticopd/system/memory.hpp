@@ -4,7 +4,7 @@
 
 namespace ticopd {
 
-// Bytes of this process in memory, now and at its peak; 0 where the system does not say.
+// Bytes of this process in memory, now and at its peak; 0 if the system does not say.
 std::size_t resident_bytes();
 std::size_t peak_resident_bytes();
 

@@ -11,7 +11,7 @@
 namespace ticopd {
 namespace {
 
-// The calling thread runs on these processors only. A refusal costs speed and nothing else.
+// Restricts the calling thread to these processors. If the system refuses, only speed is lost.
 void keep_to(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);

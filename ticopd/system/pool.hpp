@@ -11,15 +11,15 @@
 
 namespace ticopd {
 
-// Threads that share a list of numbered tasks. Which thread takes a task is left to chance, so a
-// task must write only what its number says it owns: then results do not depend on the number of
-// threads. Hand-written because ranks that live as threads each need a pool of their own, and one
-// verb is all we use; a work-stealing library would bring a global scheduler for it.
+// Threads that share a list of numbered tasks. Any thread may take a task, so a task must write
+// only what its number owns: then results do not depend on the number of threads. Hand-written
+// because each rank that is a thread needs its own pool, and we use only one verb; a work-stealing
+// library would bring a global scheduler.
 class Pool {
  public:
-  // Pinned, each thread (the caller's too) keeps to one processor while the pool lives. Schedulers
-  // of virtual machines like to pack threads that wake often onto one processor; but to pin where
-  // others need the processors would hurt them, so the caller decides (may_pin).
+  // If pinned, each thread (the caller's too) stays on one processor while the pool lives.
+  // Schedulers of virtual machines tend to pack threads that wake often onto one processor. But
+  // pinning hurts other programs that need the processors, so the caller decides (may_pin).
   explicit Pool(int threads, bool pinned = false);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -46,9 +46,9 @@ class Pool {
   bool stop_ = false;
 };
 
-// Whether a process of so many threads may pin them: it uses every processor it is allowed to, so
-// that no other choice would leave more to others, and no control group grants it less time than
-// that. TICOPD_PIN = 0 forbids it, 1 asks for it (it is then done for any number that fits).
+// True if a process of so many threads may pin them: it uses every processor it is allowed to, so
+// pinning takes nothing from others, and no control group grants it less time than that. TICOPD_PIN
+// = 0 forbids pinning; 1 asks for it, with any number of threads that fits.
 bool may_pin(int threads);
 
 }  // namespace ticopd

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first lines that hold text, joined: what npm says last is only where its log lies.
+// The first lines with text, joined: the last lines of npm only name its log.
 std::string complaint(const fs::path& log) {
   const std::string bytes = read_bytes(log);
   std::vector<std::string_view> lines;
@@ -42,7 +42,7 @@ std::string ending(int status) {
   return fmt::format("ended with status {}", WEXITSTATUS(status));
 }
 
-// The status waitpid gives, or nothing (-1) where the program had to be ended.
+// The status of waitpid, or -1 if the program had to be killed.
 int wait_for(pid_t child, int seconds) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   for (int status = 0;;) {

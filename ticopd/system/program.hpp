@@ -9,7 +9,7 @@ namespace ticopd {
 // How another program ended.
 struct Outcome {
   bool fine = false;
-  std::string reason;  // "not installed", or the start of what it said, on one line
+  std::string reason;  // "not installed", or the start of its output, on one line
 };
 
 // Runs words[0] from the PATH in `folder`, without a shell, its output kept in a log there; ends it

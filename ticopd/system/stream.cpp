@@ -52,7 +52,7 @@ class FileStream::Bytes {
   Bytes& operator=(const Bytes&) = delete;
   ~Bytes() { ::close(fd_); }
 
-  // What comes next, at most `most` bytes; empty only at the end.
+  // The next bytes, at most `most`; empty only at the end.
   std::string_view next(std::size_t most) {
     if (piece_.empty()) piece_ = inflater_ ? inflated() : raw();
     const std::string_view given = piece_.substr(0, most);

@@ -9,20 +9,20 @@
 
 namespace ticopd {
 
-// A file from its first byte to its last without ever holding all of it, unzipped where the content
-// (not the name) says gzip. Throws what read_file throws (file.hpp).
+// Reads a file from its first byte to its last without ever holding all of it, and unzips it if the
+// content (not the name) is gzip. Throws what read_file throws (file.hpp).
 class FileStream {
  public:
   explicit FileStream(const std::filesystem::path& file, bool unzip = true);
   ~FileStream();
   FileStream(FileStream&&) noexcept;
 
-  // Appends the next `count` bytes to `out`, fewer only where the file ends; returns how many.
-  // `out` grows with what is really there, so `count` may be any claim of a header.
+  // Appends the next `count` bytes to `out`, fewer only at the end of the file; returns how many.
+  // `out` grows only with bytes that really exist, so `count` may be any claim of a header.
   std::size_t read(std::string& out, std::size_t count);
-  // Reads on to the end and drops it; returns how many bytes that were.
+  // Skips the rest of the file; returns its number of bytes.
   std::size_t drain();
-  // How many bytes are still to come, where the file tells: no archive does, and no pipe.
+  // The number of bytes left, if the file tells: archives and pipes do not.
   std::optional<std::size_t> left() const;
 
  private:
@@ -35,8 +35,8 @@ class LineStream {
  public:
   explicit LineStream(const std::filesystem::path& file) : file_(file) {}
 
-  // The next line without its end, valid until the next call; false after the last. The mark that
-  // some programs put before UTF-8 text is no part of the first.
+  // The next line without its end, valid until the next call; false after the last. A byte-order
+  // mark before UTF-8 text is not part of the first line.
   bool next(std::string_view& line);
 
  private:

@@ -1,10 +1,9 @@
 #pragma once
 
-// A template is compiled with the instruction set of the program that uses it, which for one binary
-// that runs on any x86-64 has vectors of four floats. with_widest_vectors(loop) runs loop() with
-// the widest vectors that the CPU has: loop, and whatever is inlined into it, is compiled once for
-// each kind. Without contraction and reassociation all kinds give the same bits, so this is speed
-// only.
+// A template is compiled with the instruction set of the program that uses it. A binary for any
+// x86-64 has vectors of four floats. with_widest_vectors(loop) runs loop() with the widest vectors
+// that the CPU has: loop, and everything inlined into it, is compiled once for each kind. Without
+// contraction and reassociation all kinds give the same bits, so only speed differs.
 
 namespace ticopd {
 

@@ -11,7 +11,8 @@ namespace ticopd {
 std::optional<double> contraction_of(const ErrorBound& bound, double gain) {
   if (bound.absolute > 0) return std::nullopt;
   const double g = gain * bound.rescale;  // gain Q = g (Q / rescale)
-  // Without a mean to rely on, gain Q(v) - v = g (Q(v) / rescale - v) - (1 - g) v by the triangle.
+  // For a biased codec: the triangle inequality on gain Q(v) - v = g (Q(v) / rescale - v) - (1 - g)
+  // v.
   const double left = bound.unbiased && bound.rescale == 1
                           ? std::sqrt((1 - g) * (1 - g) + g * g * bound.relative)
                           : std::abs(1 - g) + g * std::sqrt(bound.relative);

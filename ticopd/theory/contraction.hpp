@@ -9,26 +9,26 @@
 
 namespace ticopd {
 
-// delta of Assumption 3, E||gain Q(v) - v||^2 <= (1 - delta)^2 ||v||^2, as the codec promises it:
-// a surrogate that moves by gain Q(v) is one with the compressor gain Q. Empty where that does not
-// contract. A gain below one makes an unbiased codec of any variance omega contract:
-// E||gain Q(v) - v||^2 <= ((1 - gain)^2 + gain^2 omega) ||v||^2.
+// delta of Assumption 3, E||gain Q(v) - v||^2 <= (1 - delta)^2 ||v||^2, as the codec promises it: a
+// surrogate that moves by gain Q(v) has the compressor gain Q. Empty if that does not contract. A
+// gain below one makes an unbiased codec of any variance omega contract: E||gain Q(v) - v||^2 <=
+// ((1 - gain)^2 + gain^2 omega) ||v||^2.
 std::optional<double> contraction_of(const ErrorBound& bound, double gain);
 
-// The gains of an unbiased codec that contract are those below this; of others 0 is said.
+// An unbiased codec contracts with every gain below this one; 0 for other codecs.
 double largest_gain(const ErrorBound& bound);
 
-// What was measured of a codec's messages.
+// The contraction measured on a codec's messages.
 struct MeasuredContraction {
   std::size_t messages = 0;  // whose v is not zero
   double worst_error = 0;  // the largest ||gain Q(v) - v||^2 / ||v||^2 of a message, over its draws
   double mean_error = 0;   // of all messages
-  // As in Assumption 3, of the worst message; not above 0 where it did not contract.
+  // delta of Assumption 3 for the worst message; at most 0 if that did not contract.
   double delta() const;
 };
 
-// A codec as it is, that also measures how well it does on what it is given: each message is drawn
-// `draws` times, with noise of its own besides the one that travels.
+// Wraps a codec and measures its error on the messages it encodes: it draws each message `draws`
+// times, with noise of its own, besides the one that travels.
 template <class T>
 class MeasuringCodec final : public Codec<T> {
  public:
@@ -58,7 +58,7 @@ class MeasuringCodec final : public Codec<T> {
   bool lossless() const override { return codec_->lossless(); }
 
  private:
-  // By agent, so that the order in which threads come does not matter to the sums.
+  // By agent, so that the sums do not depend on the order of threads.
   struct Sums {
     std::size_t messages = 0;
     double worst = 0, total = 0;
@@ -69,7 +69,7 @@ class MeasuringCodec final : public Codec<T> {
   double gain_;
   int draws_;
   mutable std::vector<Sums> of_agent_;
-  mutable std::mutex mutex_;  // over links that come and go an agent has several messages at once
+  mutable std::mutex mutex_;  // with links that come and go an agent has several messages
 };
 
 extern template class MeasuringCodec<float>;

@@ -10,7 +10,7 @@
 namespace ticopd {
 namespace {
 
-// L^+ = (L + 11'/n)^-1 - 11'/n, since 1 is all of L's kernel on a connected graph.
+// L^+ = (L + 11'/n)^-1 - 11'/n, since the kernel of L is spanned by 1 on a connected graph.
 std::vector<double> pseudo_inverse_of_laplacian(const Graph& graph) {
   const Eigen::Index n = graph.agents();
   const double share = 1.0 / static_cast<double>(n);
@@ -70,7 +70,7 @@ struct State final : StateVisitor<T> {
   const AnyMirror<T>* xhat = nullptr;
 };
 
-// xhat + gamma Q(x - xhat) as the next round will draw it.
+// xhat + gamma Q(x - xhat), with the noise of the next round.
 template <class T>
 Field<double> next_surrogates(AnyNetwork<T>& net, const Field<T>& x, const Field<T>& h,
                               double gamma) {
@@ -110,8 +110,7 @@ double Lyapunov::operator()(double f, const Field<double>& x, const Field<double
   Field<double> u = lambda;  // v / alpha, which for tiny alpha keeps its digits
   for (std::size_t i = 0; i < n_; ++i)
     for (std::size_t k = 0; k < u.cols(); ++k) u.row(i)[k] += gradients.row(i)[k];
-  // K and Q take the mean away; what is left of it by rounding would be multiplied by large
-  // numbers.
+  // K and Q remove the mean; its rounding error would be multiplied by large numbers.
   u = without_mean(std::move(u));
   const Field<double> Kx = without_mean(x);
   double u_Q = 0;

@@ -9,11 +9,11 @@
 
 namespace ticopd {
 
-// F_t of Theorem 1, in double, with xbar, x, lambda, xhat at one t (xhat^t is what x^t is replaced
-// by in the exchange of the round that starts at x^t) and v = alpha (lambda + grad f_i(xbar)):
+// F_t of Theorem 1, in double, with xbar, x, lambda, xhat at one t (xhat^t is the surrogate after
+// the exchange that starts from x^t) and v = alpha (lambda + grad f_i(xbar)):
 //   f(xbar) - f_star + a/(eta alpha) ||v||^2_{Q + alpha (delta_1 (theta + eta) / 2 - (1 + delta_2)
 //   theta) K} + a ||x||^2_K + delta_1 a <x, v>_K + delta_2 a ||xhat - x||^2,
-// where K takes the mean over agents away and Q is the pseudo-inverse of the Laplacian.
+// where K removes the mean over agents and Q is the pseudo-inverse of the Laplacian.
 class Lyapunov {
  public:
   // The pseudo-inverse is a dense n x n matrix, and F_t takes n^2 d multiplications.
@@ -27,9 +27,9 @@ class Lyapunov {
   double operator()(double f, const Field<double>& x, const Field<double>& lambda,
                     const Field<double>& xhat, const Field<double>& gradients) const;
 
-  // Of a run of TiCoPD in one process with gain gamma, after any round. The surrogates are those
-  // after the next exchange, which is drawn here as the next round will draw it. f and its
-  // gradients are taken in the run's precision.
+  // For a run of TiCoPD in one process with gain gamma, after any round. The surrogates are those
+  // after the next exchange, computed here with the noise of the next round. f and its gradients
+  // are in the run's precision.
   template <class T>
   double of(AnyNetwork<T>& net, AnyRun<T>& run, double gamma) const;
 

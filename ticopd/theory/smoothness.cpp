@@ -10,7 +10,7 @@
 namespace ticopd {
 namespace {
 
-// Every so many samples: shards may be sorted, so the first ones would not do.
+// Evenly spread samples: shards may be sorted, so the first ones would not represent them.
 Batch spread(std::size_t samples, std::size_t wanted) {
   if (wanted == 0 || wanted >= samples) return {};
   Batch batch{.full = false, .samples = {}};
@@ -93,7 +93,7 @@ template <class T>
 double Smoothness<T>::power_method(std::span<const T> x, std::span<T> direction,
                                    const Gradient& gradient) const {
   const double norm = std::sqrt(sum_of_squares(x));
-  // Where the curvature of a difference, h^2, meets its rounding, eps / h.
+  // The h at which the curvature error of the difference, h^2, equals its rounding error, eps / h.
   const double h = std::cbrt(static_cast<double>(std::numeric_limits<T>::epsilon())) * (1 + norm);
   std::vector<T> point(x.size()), above(x.size()), below(x.size());
   double value = 0;

@@ -29,7 +29,7 @@ class Smoothness {
   // Both must outlive it.
   Smoothness(const Objective<T>& objective, Pool& pool, SmoothnessOptions options = {});
 
-  // f_i at row i of x, or all of them at one common x. Returns max_i of this call; NaN where a
+  // f_i at row i of x, or all of them at one common x. Returns max_i of this call; NaN if a
   // gradient is not finite.
   double at(const Field<T>& x);
   double at(std::span<const T> x);
@@ -38,9 +38,9 @@ class Smoothness {
   double of_mean(std::span<const T> x);
 
   double largest() const { return largest_; }
-  // Of the last call, by agent.
+  // L_i of the last call, by agent.
   const std::vector<double>& of_agents() const { return of_agents_; }
-  // Samples of all shards that were looked at, and that there are.
+  // The samples that were used, and all samples, over all shards.
   std::size_t samples_used() const { return used_; }
   std::size_t samples() const { return all_; }
 

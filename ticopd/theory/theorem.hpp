@@ -2,7 +2,7 @@
 
 namespace ticopd {
 
-// What Theorem 1 of the TiCoPD paper is about: H. Liu, C.-Y. Yau, H.-T. Wai, "A Two-timescale
+// The input of Theorem 1 of the TiCoPD paper: H. Liu, C.-Y. Yau, H.-T. Wai, "A Two-timescale
 // Primal-dual Algorithm for Decentralized Optimization with Compression", 2025.
 struct TheoremInput {
   int agents = 0;
@@ -14,8 +14,8 @@ struct TheoremInput {
   double a = 1;  // the free quantity
 };
 
-// Its constants, as printed but for what docs/theory.md lists. std::invalid_argument where the
-// input is none it speaks of: one agent, a codec that does not contract, a step size of 0.
+// Its constants, as printed, except for the corrections in docs/theory.md. std::invalid_argument
+// for an input that it does not cover: one agent, a codec that does not contract, a step size of 0.
 class Theorem {
  public:
   explicit Theorem(const TheoremInput& input);

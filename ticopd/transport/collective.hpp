@@ -9,8 +9,8 @@
 
 namespace ticopd {
 
-// What the run loop needs of a transport beyond neighbours' frames, written once over send and
-// receive so that every transport has it. Small payloads only; models travel row by row.
+// Broadcast, gather and barrier for the run loop, written once over send and receive, so that every
+// transport has them. For small payloads only; models travel row by row.
 
 inline Bytes broadcast(Transport& t, std::uint32_t channel, int root, Bytes mine) {
   if (t.rank() != root) return t.receive(root, channel);

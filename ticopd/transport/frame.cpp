@@ -44,7 +44,7 @@ struct FreeState {
   void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
 };
 
-// Over the header up to the checksum, then the body. False where there is no memory for the state.
+// Over the header up to the checksum, then the body. False if there is no memory for the state.
 bool checksum_of(std::span<const std::byte> frame, std::uint64_t& sum) {
   const std::unique_ptr<XXH3_state_t, FreeState> state(XXH3_createState());
   if (!state || XXH3_64bits_reset(state.get()) != XXH_OK) return false;
@@ -88,7 +88,7 @@ bool parse_frame(std::span<const std::byte> bytes, FrameHeader& header,
   if (wire.body_bytes != bytes.size() - frame_header_bytes) return false;
   std::uint64_t sum = 0;
   if (!checksum_of(bytes, sum) || sum != wire.checksum) return false;
-  // Past the checksum these can only be wrong if the sender was.
+  // The checksum is right, so a wrong value here comes from the sender.
   if (wire.type < 1 || wire.type > 3) return false;
   if (wire.scalar_bytes != 4 && wire.scalar_bytes != 8) return false;
   header = {static_cast<FrameType>(wire.type),

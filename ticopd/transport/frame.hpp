@@ -11,12 +11,12 @@ namespace ticopd {
 enum class FrameType : std::uint8_t {
   difference = 1,  // the body is ENC(v - h), or ENC(v) where that is lossless; h moves by it
   raw = 2,         // the body is ENC(v); h becomes what it decodes to
-  skip = 3,        // nothing this round: the frame says so, lest the receiver wait for it
+  skip = 3,        // nothing this round: sent so that the receiver does not wait
 };
 
-// What a message says of itself. With these a receiver knows whose noise to draw (round, agent,
-// channel), notices a frame that belongs elsewhere, and can compare its ghost row with the
-// sender's.
+// The header of a frame. It tells the receiver whose noise to draw (round, agent, channel), exposes
+// a frame that belongs elsewhere, and lets the receiver compare its ghost row with the sender's
+// surrogate.
 struct FrameHeader {
   FrameType type = FrameType::difference;
   std::uint16_t channel = 0;

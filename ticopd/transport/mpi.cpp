@@ -47,7 +47,7 @@ MpiTransport::MpiTransport(MPI_Comm comm, double deadline_s, bool ends_mpi)
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
   const Peer me = Peer::here();
-  peers_ = {me};  // until all are known nobody is looked for
+  peers_ = {me};  // until all are known, none is watched
   peers_ = all_gather_values<Peer>(*this, channel_control, std::span(&me, 1));
   traffic() = {};
   int level = MPI_THREAD_SINGLE;
@@ -64,8 +64,8 @@ MpiTransport::~MpiTransport() {
   }
 }
 
-// MPI may still write to the memory of requests that are not done, and no call takes a matched
-// message back: their memory is left to it.
+// MPI may still write to the memory of unfinished requests, and no call cancels a matched message.
+// So that memory is never freed.
 void MpiTransport::release() {
   const Inside inside(*this);
   for (const Pending& operation : operations_) new Pending(operation);
@@ -105,7 +105,7 @@ MpiTransport::Pending MpiTransport::post_receive(int from, int tag, std::size_t 
   return operation;
 }
 
-// False where no message is there yet.
+// False if no message has arrived yet.
 bool MpiTransport::match(Operation& operation, int from, int tag, MPI_Request& request) {
   int there = 0, length = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
@@ -124,7 +124,7 @@ bool MpiTransport::match(Operation& operation, int from, int tag, MPI_Request& r
   return true;
 }
 
-// In the order in which they were expected, which is that in which the peer sends.
+// In the order in which they were expected, which is the order in which the peer sends.
 void MpiTransport::match_expected() {
   if (unmatched_ == 0) return;
   for (auto& [who, queue] : expected_)
@@ -204,7 +204,7 @@ std::string MpiTransport::lost() const {
   return {};
 }
 
-// Until `ready`, which is asked with the lock held.
+// Waits until `ready`, which is called with the lock held.
 void MpiTransport::wait(int from, const std::function<bool()>& ready) {
   struct Waiting {
     std::atomic<int>& count;
@@ -279,9 +279,10 @@ void MpiTransport::wake_progress() {
   work_.notify_one();
 }
 
-// The thread that moves messages while the others compute. A tenth of a millisecond is short
-// against the exchange of a model, and too long to cost a processor. It waits for the lock with a
-// limit and for work without the lock, so that nothing keeps it from watching.
+// The progress thread: it moves messages while the others compute. It wakes every tenth of a
+// millisecond, which is short compared with the exchange of a model and long enough to cost almost
+// no processor time. It waits for the lock with a limit, and for work without the lock, so it can
+// always watch the other thread.
 void MpiTransport::progress() {
   while (!end_) {
     {
@@ -310,7 +311,7 @@ void MpiTransport::progress() {
   ended_ = true;
 }
 
-// The caller holds the lock, for long now. MPI cannot be left by an exception from here.
+// The caller has held the lock for too long: it hangs inside MPI, and no exception can get it out.
 void MpiTransport::watch() {
   const double since = inside_since_.load(), now = seconds_now();
   if (since == 0 || now - since < 3 * look_every_s) return;

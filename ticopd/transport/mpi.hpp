@@ -1,6 +1,6 @@
 #pragma once
 
-// The C++ bindings of MPI are long gone from the standard, and their headers do not compile clean.
+// MPI's C++ bindings were removed from the standard, and their headers cause warnings.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -19,23 +19,23 @@
 
 namespace ticopd {
 
-// Frames over MPI. Nothing here blocks in MPI: requests are posted and then tested, by whoever
-// waits, or else by a thread that exists only for that, since MPI moves large messages only while
-// someone calls it: that is how an exchange hides behind a gradient. Every wait has a deadline and
-// looks for news of lost ranks.
+// Frames over MPI. No call blocks inside MPI: requests are posted and then tested. The thread that
+// waits tests them; while all others compute, a progress thread does, because MPI moves large
+// messages only while someone calls it. That is how an exchange overlaps a gradient. Every wait has
+// a deadline and checks for lost ranks.
 //
-// MPI itself may hang all the same: where a peer is killed in the middle of a write to shared
-// memory, Open MPI's reader spins for ever. So the two threads watch each other: one is in MPI at a
-// time, and the other one notices when it does not come back.
+// MPI itself may still hang: if a peer is killed in the middle of a write to shared memory, Open
+// MPI's reader spins for ever. So the two threads watch each other: only one is inside MPI at a
+// time, and the other notices when it does not come back.
 //
-// A message is matched first, which tells its length, and received only then into memory of that
-// length. Posting a buffer of the expected length would be simpler and save MPI a copy; but Open
-// MPI 4.1 writes a longer message past the end of the buffer before it reports MPI_ERR_TRUNCATE.
+// A message is first matched, which gives its length, and then received into memory of that length.
+// Posting a buffer of the expected length would be simpler and save MPI a copy; but Open MPI 4.1
+// writes a longer message past the end of the buffer before it reports MPI_ERR_TRUNCATE.
 class MpiTransport final : public Processes {
  public:
-  // MPI must have been initialised; with less than MPI_THREAD_SERIALIZED messages move only while
-  // someone waits. Every rank of `comm` must make one. `ends_mpi`: the last thing it does when all
-  // went well, or all could say goodbye, is MPI_Finalize.
+  // MPI must have been initialised; with less than MPI_THREAD_SERIALIZED messages move only while a
+  // thread waits. Every rank of `comm` must make one. `ends_mpi`: it calls MPI_Finalize at the end,
+  // if the run succeeded or all ranks could part.
   explicit MpiTransport(MPI_Comm comm, double deadline_s = 60, bool ends_mpi = false);
   ~MpiTransport() override;
 
@@ -66,7 +66,7 @@ class MpiTransport final : public Processes {
  private:
   static constexpr int tag_farewell = 0x7000, tag_let_go = 0x7001, tag_stop = 0x7002;
   static constexpr double look_every_s = 0.1;  // for lost ranks
-  static constexpr double parting_s = 2;       // a rank in a long gradient may not hear of the end
+  static constexpr double parting_s = 2;       // a rank in a long gradient may miss the end
 
   // One request under way, with the memory that MPI reads or writes meanwhile.
   struct Operation {
@@ -74,7 +74,7 @@ class MpiTransport final : public Processes {
     std::size_t most = any_length;
     bool matched = false;  // a receive: its message is known
     bool done = false;
-    std::size_t too_long = 0;  // the length of a message that was left alone
+    std::size_t too_long = 0;  // the length of a message that was refused
     int error = MPI_SUCCESS;
     double at = 0;  // when it was seen to be done
   };
@@ -82,7 +82,7 @@ class MpiTransport final : public Processes {
   // The lock, and since when the caller may be inside MPI.
   class Inside {
    public:
-    explicit Inside(MpiTransport& transport);  // Interrupted where the other thread hangs in MPI
+    explicit Inside(MpiTransport& transport);  // Interrupted if the other thread hangs in MPI
     ~Inside();
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
@@ -131,7 +131,7 @@ class MpiTransport final : public Processes {
   std::vector<Farewell> farewells_;
   bool was_told_ = false;  // why we give up: by a farewell
 
-  std::atomic<int> waiting_ = 0;          // someone who waits tests the requests itself
+  std::atomic<int> waiting_ = 0;          // threads that wait, and test the requests themselves
   std::atomic<double> inside_since_ = 0;  // the caller's thread; 0: it is not in MPI
   std::atomic<bool> moves_ = false;       // the other thread may call MPI
   std::atomic<bool> hung_ = false;        // a thread did not come back from MPI

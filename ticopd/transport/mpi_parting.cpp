@@ -1,4 +1,4 @@
-// How MPI ranks end: together, or with a word to those who would wait.
+// How MPI ranks end: all together, or with a message to the ranks that would wait.
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +23,8 @@ Bytes farewell(int exit_code, bool own, const std::string& why) {
 
 }  // namespace
 
-// Who fails by itself tells all; who only heard of it tells rank 0, which counts who is left.
+// A rank that fails by itself tells all ranks. A rank that was told of a failure tells rank 0,
+// which counts the ranks that are left.
 void MpiTransport::abandon(int exit_code, const std::string& why) {
   const std::string who = why.starts_with("rank ") ? "" : "rank " + std::to_string(rank_) + ": ";
   for (int r = 0; r < size_; ++r) {
@@ -46,7 +47,7 @@ void MpiTransport::hear_farewells() {
         there == 0)
       return;
     MPI_Get_count(&status, MPI_BYTE, &length);
-    // So short that MPI has all of it before it shows it: this does not wait.
+    // The message is so short that it is complete when MPI reports it, so this does not wait.
     Bytes bytes(std::min<std::size_t>(static_cast<std::size_t>(length), 5 + most_text));
     MPI_Mrecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, &message, MPI_STATUS_IGNORE);
     if (bytes.size() < 5) continue;
@@ -115,7 +116,7 @@ void MpiTransport::let_go() try {
 } catch (const Interrupted&) {
 }
 
-// What was sent is on its way; a peer that does not take it is not waited for.
+// Sent messages are on their way; this rank does not wait for a peer that does not take them.
 void MpiTransport::flush() {
   wait_up_to(1, [this] {
     const Inside inside(*this);
@@ -123,7 +124,7 @@ void MpiTransport::flush() {
   });
 }
 
-// The other thread stays until the end: MPI may hang in its last call too.
+// The progress thread stays until the end: MPI may hang in its last call too.
 void MpiTransport::finalize() {
   moves_ = false;
   leaving_ = true;

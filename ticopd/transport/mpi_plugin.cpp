@@ -1,4 +1,4 @@
-// What the program finds in libticopd_mpi.so (plugin.cpp).
+// The entry points of libticopd_mpi.so, which plugin.cpp looks up.
 #include <cstdlib>
 
 #include "ticopd/transport/mpi.hpp"
@@ -29,8 +29,8 @@ unsigned long ticopd_mpi_layout() {
 
 ticopd::Processes* ticopd_join_mpi(double deadline_s) {
   // Over TCP Open MPI sends 64 kB at once, and the rest when the receiver has asked for it; on a
-  // slow link that question waits behind the receiver's own frames (docs/clusters.md has figures).
-  // The user's own setting counts more.
+  // slow link that request waits behind the receiver's own frames (docs/clusters.md has figures). A
+  // setting of the user overrides this one.
   setenv("OMPI_MCA_btl_tcp_eager_limit", "1048576", 0);
   int provided = MPI_THREAD_SINGLE, before = 0;
   MPI_Initialized(&before);

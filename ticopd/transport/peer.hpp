@@ -14,12 +14,12 @@
 
 namespace ticopd {
 
-// Where a rank runs, as all ranks tell each other at the start. On one machine the kernel knows at
-// once that a process is gone, long before any deadline and whatever MPI notices; whoever sees it
-// tells the rest.
+// The process and machine of a rank; all ranks exchange them at the start. On one machine the
+// kernel knows at once that a process has ended, long before any deadline and before MPI notices.
+// The rank that sees it tells the others.
 struct Peer {
   std::array<char, 64> host{};
-  std::array<char, 40> machine{};  // of the running kernel: equal on one machine, else not
+  std::array<char, 40> machine{};  // of the running kernel: equal on one machine only
   std::uint64_t pids = 0;          // the namespace in which `pid` means something
   std::int64_t pid = 0;
   cpu_set_t cpus{};

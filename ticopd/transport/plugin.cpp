@@ -139,8 +139,8 @@ std::unique_ptr<Processes> join_processes(
     ranks.reset(join(deadline_s));
   }
   ranks->on_emergency = on_emergency;
-  // mpirun of one MPI and the library of another: each process would think it is alone, and all of
-  // them would write the same folder.
+  // The mpirun of one MPI started us with the library of another. Each process would believe to be
+  // alone, and all would write the same folder.
   if (const int started = processes_started(); started > 1 && ranks->size() != started)
     throw UnavailableError(fmt::format(
         "mpirun started {} processes, but {} sees {}: this mpirun belongs to another MPI; take "

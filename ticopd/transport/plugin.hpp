@@ -8,21 +8,22 @@
 
 namespace ticopd {
 
-// MPI comes as a plug-in, libticopd_mpi.so, which is opened only where it is needed. So one binary
-// starts on machines without any MPI, is the one that mpirun starts too, and a cluster with an MPI
-// of its own needs only the plug-in built anew.
+// MPI is a plug-in, libticopd_mpi.so, which is opened only when it is needed. So one binary starts
+// on machines without MPI and under mpirun, and a cluster with another MPI must rebuild only the
+// plug-in.
 
-// How many processes mpirun (or srun, or mpiexec) says it started; 0 where this process was not
-// started by one. From the environment, so it costs nothing.
+// The number of processes that mpirun (or srun, or mpiexec) started; 0 if none of them started this
+// process. Read from the environment.
 int processes_started();
-// Which of them this is; 0 where that is not known.
+// The rank of this process among them; 0 if unknown.
 int process_number();
 
-// What MPI the plug-in was built with: "Open MPI 4.1.4", "MPICH 4.0.2"; empty: there is no plug-in.
+// The MPI that the plug-in was built with: "Open MPI 4.1.4", "MPICH 4.0.2"; empty without a
+// plug-in.
 std::string mpi_library();
 
-// Joins the other processes. UnavailableError where there is no plug-in, or it belongs to another
-// MPI than the mpirun that started us.
+// Joins the other processes. Throws UnavailableError if there is no plug-in, or if its MPI is not
+// that of the mpirun that started us.
 //
 // A process that never arrives would keep the others waiting inside MPI: past the deadline
 // `on_emergency` is called, here and later (Processes), and must end the process.

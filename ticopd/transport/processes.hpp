@@ -13,11 +13,10 @@ namespace ticopd {
 
 // Ranks that are processes, started together by something like mpirun.
 //
-// They need a way to end. The first process that leaves with an error makes mpirun kill the others,
-// so nobody may leave before all have written what they have to write; and nobody may wait for one
-// that is dead. Where a rank fails it calls `abandon`: the others throw the same kind of error as
-// soon as they wait for anything. Then all of them call `part`, and rank 0, once it has said what
-// happened, `let_go`.
+// They must end together. The first process that exits with an error makes mpirun kill the others,
+// so no rank may exit before all have written their files; and no rank may wait for a dead one. A
+// rank that fails calls `abandon`; the others throw the same kind of error at their next wait. Then
+// all call `part`, and rank 0 calls `let_go` after it has reported what happened.
 class Processes : public Transport {
  public:
   virtual std::string kind() const = 0;           // its name in the table of transports
@@ -27,11 +26,11 @@ class Processes : public Transport {
   virtual bool progresses() const = 0;            // frames move while nobody waits for them
   virtual void set_deadline(double seconds) = 0;  // of every wait
 
-  // All went well here: waits until it did everywhere, and ends the use of the library.
+  // This rank succeeded: waits until all have, and ends the use of the library.
   virtual void close() = 0;
 
-  // Called, from a thread of its own, where this rank can neither go on nor throw, because it hangs
-  // inside the library with a lost peer: must end the process.
+  // Called from another thread when this rank hangs inside the library with a lost peer and can
+  // neither go on nor throw. Must end the process.
   std::function<void(const std::string& what)> on_emergency;
   // Called before that; empty: nothing to flush any more.
   void flush_by(std::function<void()> flush) {
@@ -39,7 +38,7 @@ class Processes : public Transport {
     flush_ = std::move(flush);
   }
 
-  // A rank whose process is known to have ended without a word, and where it ran; empty: none.
+  // A rank whose process has ended without a farewell, and its machine; empty: none.
   virtual std::string lost() const = 0;
 
   struct Reason {
@@ -47,8 +46,8 @@ class Processes : public Transport {
     std::string why;
   };
   struct Parting {
-    bool told = true;             // not rank 0: rank 0 was there, and has said what happened
-    std::vector<Reason> reasons;  // rank 0: what others failed of, each by itself
+    bool told = true;             // ranks but 0: rank 0 was reached and has reported the failure
+    std::vector<Reason> reasons;  // rank 0: the failures of other ranks
   };
   virtual Parting part() = 0;  // waits some seconds at most
   virtual void let_go() = 0;

@@ -14,16 +14,15 @@
 
 namespace ticopd {
 
-// Ranks as threads of one process, with mailboxes between them: every frame is built, checked and
-// copied as it would be between machines, which is what makes the distributed path testable
-// anywhere.
+// Ranks as threads of one process, with mailboxes between them. Every frame is built, checked and
+// copied as between machines, so the distributed path can be tested anywhere.
 class ThreadRanks {
  public:
   ThreadRanks(int ranks, double deadline_s);
 
   Transport& rank(int r) { return *ranks_[static_cast<std::size_t>(r)]; }
 
-  // Rank r has failed: everybody who waits, or will wait, for a frame gets Interrupted.
+  // Rank r has failed: every rank that waits for a frame, now or later, gets Interrupted.
   void abandon(int r, const std::string& why);
 
  private:

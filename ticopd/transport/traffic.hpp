@@ -8,7 +8,7 @@
 
 namespace ticopd {
 
-// What one rank handed to its transport and took from it.
+// Counts of what one rank handed to its transport and received from it.
 struct Traffic {
   struct Count {
     std::uint64_t frames = 0;
@@ -20,14 +20,14 @@ struct Traffic {
       return *this;
     }
   };
-  // By the agent that a mirror's frame says it is of, and the rank at the other end.
+  // By the agent in the frame's header, and the rank at the other end.
   using ByAgent = std::map<std::pair<std::uint32_t, int>, Count>;
 
   ByAgent sent, received;
   Count control_sent, control_received;  // metrics, digests, checkpoints: what no ledger counts
 
-  // Read from the bytes themselves (docs/wire_format.md): a count that took the sender's word for
-  // it could not find a frame sent in another's name.
+  // The agent is read from the bytes (docs/wire_format.md): a count that trusted the sender's
+  // argument could not find a frame sent in the name of another agent.
   static constexpr std::uint32_t no_agent = 0xffffffff;
   static std::uint32_t agent_of(std::span<const std::byte> frame) {
     constexpr std::size_t offset = 16;

@@ -26,9 +26,8 @@ enum Channel : std::uint32_t {
 
 inline constexpr std::size_t any_length = std::numeric_limits<std::size_t>::max();
 
-// Ordered byte strings between ranks. A rank hosts a block of agents. What passes is counted here,
-// for every transport alike and without asking the codecs, so that the two counts can be compared
-// (`ticopd audit`).
+// Carries ordered byte strings between ranks. It counts them here, the same way for every transport
+// and independently of the codecs' count, so that `ticopd audit` can compare the two.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -41,8 +40,8 @@ class Transport {
     do_send(to, channel, std::move(frame));
   }
 
-  // A frame of at most so many bytes will be received from there: whoever says so early lets the
-  // transport take it in meanwhile. One `receive` must follow for each.
+  // Announces that a frame of at most `most` bytes will be received from there, so that the
+  // transport can take it in early. One `receive` must follow for each.
   virtual void expect(int from, std::uint32_t channel, std::size_t most) {
     (void)from, (void)channel, (void)most;
   }
@@ -56,17 +55,17 @@ class Transport {
     arrived_at_ = came.at;
     return std::move(came.frame);
   }
-  // When the frame last received was here (seconds_now()): perhaps long before it was asked for.
+  // When the last received frame arrived (seconds_now()), perhaps long before `receive` was called.
   double arrived_at() const { return arrived_at_; }
 
-  // This rank gives up: whoever waits for it, now or later, is told why and throws.
+  // This rank gives up: every rank that waits for it, now or later, gets the reason and throws.
   virtual void abandon(int exit_code, const std::string& why) = 0;
 
   // A rank that was asked to stop tells rank 0, which decides for all.
   virtual void ask_to_stop() {}
   virtual bool asked_to_stop() { return false; }
 
-  // The round that is being run, for messages.
+  // The current round, for messages.
   void set_round(std::uint32_t round) { round_.store(round); }
 
   Traffic& traffic() { return traffic_; }

@@ -44,7 +44,7 @@ export class ColorScale {
     return this.min > this.max;
   }
 
-  /** null for a value that has no place on the scale. */
+  /** null for a value that the scale cannot show. */
   paint(value: Cell): Painted | null {
     if (value === null || !Number.isFinite(value)) return null;
     const place = this.log ? Math.log : (v: number): number => v;

@@ -1,9 +1,9 @@
-// The full configuration of each run, and how to make the runs again.
+// The full configuration of each run, and the command that repeats the runs.
 
 import type { Report, Run } from './data';
 import { html } from './dom';
 
-/** The old way to copy, for pages from file:// where the clipboard interface may be refused. */
+/** The old way to copy: on pages from file:// the browser may refuse the clipboard interface. */
 function copyBySelection(text: string): boolean {
   const area = html('textarea', { class: 'unseen', 'aria-hidden': 'true', tabindex: -1 });
   area.value = text;

@@ -3,9 +3,9 @@
 import type { Run } from './data';
 
 export interface Curve {
-  /** Ascending or not, as logged; only x that the axis can place. */
+  /** In logged order, ascending or not; only x that the axis can show. */
   x: number[];
-  /** null where the axis cannot place the value: an empty cell, nan, inf, or <= 0 on a log axis. */
+  /** null if the axis cannot show the value: an empty cell, nan, inf, or <= 0 on a log axis. */
   y: (number | null)[];
 }
 
@@ -55,7 +55,7 @@ export function nearestPoint(points: Point[], x: number, logX: boolean): Point |
   return best;
 }
 
-/** The point `step` places along the curve from x, held at the ends. */
+/** The point `step` places along the curve from x, limited to its ends. */
 export function stepAlong(points: Point[], x: number | null, step: number): Point | null {
   if (points.length === 0) return null;
   if (x === null) return points[step < 0 ? points.length - 1 : 0]!;
@@ -92,9 +92,9 @@ export function xExtent(curves: Point[][], log: boolean): Range {
 }
 
 /**
- * The extent of y over the visible curves inside an x window. A run that blew up may rise by many
- * powers of ten and would press the others flat: it may stretch the frame by a factor of three (log)
- * or by half of the height (linear) and leaves it there.
+ * The extent of y over the visible curves inside an x window. A diverged run may rise by many powers
+ * of ten and would flatten the others. So it may stretch the frame by a factor of three (log) or by
+ * half of the height (linear), and then leaves it at the top.
  */
 export function yExtent(
   curves: Point[][], visible: boolean[], blewUp: boolean[], window: Range, log: boolean,

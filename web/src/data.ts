@@ -43,7 +43,7 @@ export interface Report {
   runs: Run[];
 }
 
-/** The page has no report to show; the message says why, in words for the reader. */
+/** The page has no report to show; the message tells the reader why. */
 export class NoReport extends Error {}
 
 const wordsOfNumbers: Record<string, number> = { nan: NaN, inf: Infinity, '-inf': -Infinity };
@@ -137,8 +137,8 @@ export function parseReport(source: string): Report {
   } catch {
     throw new NoReport('The data inside this page is not JSON: the file may have been cut short.');
   }
-  // The unfilled template holds a JSON string. Its text is not repeated here, because the program
-  // that fills the template must find it once.
+  // The unfilled template holds a JSON string. Its text must not occur here, because the program that
+  // fills the template replaces its only occurrence.
   if (typeof tree === 'string') {
     throw new NoReport('This is the empty template of the report page. "ticopd report DIR" fills it.');
   }
@@ -170,7 +170,7 @@ export function finalCell(run: Run, column: string): Cell {
   return cells?.[cells.length - 1] ?? null;
 }
 
-/** Diverged by its status, or a run that went on though its loss was a hundred times the first. */
+/** True for a diverged run, and for one that went on with a loss a hundred times its first. */
 export function blewUp(run: Run): boolean {
   const loss = run.metrics.get(isMeasured(run, 'loss_max') ? 'loss_max' : 'loss_local') ?? [];
   const first = loss[0] ?? null;

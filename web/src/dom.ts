@@ -1,4 +1,5 @@
-// Elements in one expression. Text always goes in as text, so a label of a run can hold any sign.
+// Makes elements in one expression. Text is always inserted as text, so a run's label may contain any
+// character.
 
 type Child = Node | string;
 type Attributes = Record<string, string | number | boolean | EventListener>;

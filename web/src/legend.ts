@@ -1,4 +1,4 @@
-// The list of runs: which are shown in the panels. Each is a button with a sample of its line.
+// The list of runs, to switch them on and off in the panels: a button each, with a sample of its line.
 
 import type { Run } from './data';
 import { html } from './dom';

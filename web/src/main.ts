@@ -1,4 +1,4 @@
-// Reads the data that stands in the page and puts the sections around it.
+// Reads the data inside the page and builds the sections from it.
 
 import 'uplot/dist/uPlot.min.css';
 import './styles.css';

@@ -6,7 +6,7 @@ import { html, svg } from './dom';
 
 const lightColors = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000',
   '#8C6D1F'];
-// Black would vanish in the dark, blue and brown would be dim.
+// In the dark theme black would be invisible, and blue and brown dim.
 const darkColors = ['#3D9BDC', '#E8702A', '#1DB58B', '#D890B8', '#E69F00', '#7CC4EE', '#C8C8C8',
   '#B8964A'];
 const dashes: number[][] = [[], [7, 4], [2, 3], [8, 3, 2, 3], [14, 5]];
@@ -43,7 +43,7 @@ export function dashOf(run: Run): number[] {
   return dashes[run.style.dash % dashes.length]!;
 }
 
-/** The style sheet chooses the colour by class, so a sample follows the theme by itself. */
+/** The style sheet chooses the colour by class, so a sample follows the theme. */
 export function colorRules(): HTMLStyleElement {
   const rules = lightColors.map((light, i) =>
     `.run-color-${i}{--run:${light}}:root[data-theme=dark] .run-color-${i}{--run:${darkColors[i]}}`);

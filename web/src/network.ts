@@ -73,7 +73,7 @@ class NetworkView {
     const group = svg('g', { class: painted ? 'agent' : 'agent unknown', role: 'img',
       tabindex: index === 0 ? 0 : -1, 'aria-label': words },
     svg('circle', { cx: spot.x, cy: spot.y, r: radius, style: painted ? `fill:${painted.fill}` : '' }));
-    // Numbers fit inside few agents, beside more, and nowhere beyond sixty.
+    // Numbers are inside the circles of few agents, beside those of more, and hidden beyond sixty.
     if (count <= 24) {
       group.append(svg('text', { x: spot.x, y: spot.y, style: painted ? `fill:${painted.ink}` : '',
         'font-size': Math.max(10, radius * 0.8) }, String(index)));

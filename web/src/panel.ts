@@ -42,7 +42,7 @@ export class Panel {
     visible.onChange(() => { this.plot?.setVisible(visible.shown); this.noteEmpty(); });
   }
 
-  /** Draws with another x axis. The element must stand in the page: the drawing takes its size. */
+  /** Draws with another x axis. The element must be in the page already: its size is used. */
   setX(xColumn: string, logX: boolean): void {
     this.view = { ...this.view, xColumn, logX };
     this.plot?.destroy();

@@ -65,7 +65,7 @@ function watch(columns: Column[], grid: HTMLElement): void {
   const panels = columns.flatMap((column) => column.panels);
   new ResizeObserver(() => { for (const panel of panels) panel.resize(); }).observe(grid);
   onThemeChange(() => { for (const panel of panels) panel.redraw(); });
-  // A finger has no way to leave a panel: touching elsewhere puts the readout away.
+  // A finger cannot leave a panel as a mouse does: touching elsewhere hides the readout.
   document.addEventListener('pointerdown', (event) => {
     for (const panel of panels) {
       if (!panel.element.contains(event.target as Node)) panel.hideCursor();
@@ -73,7 +73,7 @@ function watch(columns: Column[], grid: HTMLElement): void {
   });
 }
 
-/** The section, and the call that draws into it once it stands in the page. */
+/** The section, and the function that draws into it once it is in the page. */
 export function panelSection(report: Report): { element: HTMLElement; draw: () => void } {
   const { runs } = report;
   const visible = new VisibleRuns(runs.length);

@@ -28,7 +28,7 @@ export class Plot {
   private readonly blewUp: boolean[];
   private readonly positions = new Map<number, number>();
   private zoom: { x: Range; y: Range | null } | null = null;
-  /** Set by the keyboard: the exact x of the cursor, which a pixel cannot say. */
+  /** Set by the keyboard: the exact x of the cursor, which a pixel position would round. */
   private exactX: number | null = null;
 
   constructor(
@@ -79,7 +79,7 @@ export class Plot {
     this.applyRanges();
   }
 
-  /** Zooms x about the cursor or the middle; a factor below 1 comes closer. */
+  /** Zooms x about the cursor or the middle; a factor below 1 zooms in. */
   zoomBy(factor: number): void {
     const { logX } = this.view;
     const [low, high] = this.xRange().map((v) => (logX ? Math.log(v) : v)) as Range;

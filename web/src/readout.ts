@@ -28,7 +28,7 @@ export class Readout {
     this.xHead.textContent = words;
   }
 
-  /** Rows from the highest value to the lowest, as the curves lie; `near` is the pointed-at run. */
+  /** Rows from the highest value to the lowest, like the curves; `near` is the run under the cursor. */
   show(readings: Reading[], near: number | null): void {
     const sorted = [...readings].sort((a, b) => b.point.y - a.point.y);
     this.body.replaceChildren(...sorted.map((reading) => this.row(reading, reading.run === near)));
@@ -49,7 +49,7 @@ export class Readout {
         html('td'), html('td'));
       this.rows.set(run, row);
     }
-    // The attributes carry every digit; the cells are rounded for the eye.
+    // The attributes have every digit; the cells are rounded for reading.
     row.dataset['x'] = String(point.x);
     row.dataset['y'] = String(point.y);
     row.classList.toggle('near', near);

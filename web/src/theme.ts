@@ -1,5 +1,5 @@
-// Light or dark: the system's wish at first, then the reader's choice, remembered where the browser
-// lets a file remember anything.
+// Light or dark: the system's setting at first, then the reader's choice, which is stored if the
+// browser allows storage for a file.
 
 import { html } from './dom';
 

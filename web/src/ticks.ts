@@ -1,4 +1,4 @@
-// Where the ticks of an axis stand and what they say. uPlot's own logarithmic ticks leave a zoomed
+// The positions and labels of an axis' ticks. uPlot's own logarithmic ticks leave a zoomed
 // axis of less than a decade without any label, so both kinds are made here.
 
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹';
@@ -27,7 +27,7 @@ export function linearTicks(min: number, max: number, most: number): number[] {
   return ticks;
 }
 
-// A tick at zero has no place on a log axis.
+// A log axis cannot show a tick at zero.
 const positive = (ticks: number[]): number[] => ticks.filter((t) => t > 0);
 
 /** Decades, with 2 and 5 or 3 between them where there is room; linear steps below a decade. */

@@ -1,4 +1,4 @@
-// What people read: the names of metrics and axes, and numbers at a readable length.
+// Texts for the reader: the names of metrics and axes, and numbers at a readable length.
 
 import type { Cell } from './data';
 
