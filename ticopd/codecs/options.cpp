@@ -16,8 +16,8 @@ std::vector<std::string_view> followers() {
 
 }  // namespace
 
-// A new option is a member of CodecOptions, a line here, and its name in `about` of each codec that
-// takes it.
+// A new option is a line here, and its name in `about` of each codec that takes it. Its value is in
+// a member of CodecOptions, or in CodecOptions::own (own_option).
 Table<Option<CodecOptions>>& codec_options_table() {
   using O = CodecOptions;
   static Table<Option<O>> table(
