@@ -7,6 +7,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/whole_runs.hpp"
+#include "ticopd/algorithms/ticopd.hpp"
 
 namespace ticopd::dense {
 namespace {
@@ -125,6 +126,24 @@ TEST(CudaNetwork, RefusesARunThatWasMadeForTheCpu) {
   TICOPD_NEEDS_DEVICE();
   const auto setup = small("ticopd", {});
   EXPECT_THROW(solve(algorithm<float>("ticopd", setup.graph), on_device(setup)), ConfigError);
+}
+
+TEST(CudaNetwork, RunsAnAlgorithmGivenAsAStruct) {
+  TICOPD_NEEDS_DEVICE();
+  const auto setup = small("ticopd", {.kind = "qsgd", .bits = 4});
+  const TiCoPD method{.alpha = 0.05, .theta = 1, .eta = 0.1, .gamma = 0.9};
+  EXPECT_EQ(solve(method, on_device(setup)).digest, solve(method, setup).digest);
+}
+
+TEST(CudaNetwork, RefusesAnAlgorithmThatIsNotTheLibrarys) {
+  TICOPD_NEEDS_DEVICE();
+  struct Mine : TiCoPD {};
+  try {
+    solve(Mine{{.alpha = 0.05, .theta = 1, .eta = 0.1}}, on_device(small("ticopd", {})));
+    ADD_FAILURE() << "it ran";
+  } catch (const ConfigError& e) {
+    EXPECT_NE(std::string(e.what()).find("no device code"), std::string::npos) << e.what();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, CudaNetworkRuns, ::testing::ValuesIn(algorithm_names()),

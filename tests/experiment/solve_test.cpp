@@ -170,5 +170,12 @@ TEST(Solve, PlansBeforeItResolves) {
   EXPECT_EQ(order, "plan 20 resolve ");
 }
 
+TEST(Solve, OnAGpuTakesFloatsOnly) {
+  auto s = setup();
+  s.execution.device = Device::cuda;
+  expect_refused(TiCoPD{.alpha = 0.1, .theta = 0.5, .eta = 0.1}, s,
+                 {"Device::cuda", "Setup<float>"});
+}
+
 }  // namespace
 }  // namespace ticopd

@@ -5,12 +5,11 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <mutex>
 #include <thread>
 
+#include "network/ranks.hpp"
 #include "network/record.hpp"
 #include "ticopd/algorithms/beer.hpp"
-#include "ticopd/transport/threads.hpp"
 
 namespace ticopd::dense {
 namespace {
@@ -26,20 +25,10 @@ ticopd::Setup<T> small(std::string_view name) {
           .iterations = 40};
 }
 
-// make(rank) on as many threads as there are ranks.
-void on_ranks(int count, const std::function<void(Transport&)>& make) {
+void on_ranks(int count, const std::function<void(Transport&)>& body) {
   ThreadRanks ranks(count, 60);
-  std::vector<std::thread> threads;
-  for (int r = 0; r < count; ++r)
-    threads.emplace_back([&, r] {
-      try {
-        make(ranks.rank(r));
-      } catch (const std::exception& e) {
-        ADD_FAILURE() << "rank " << r << ": " << e.what();
-        ranks.abandon(r, e.what());
-      }
-    });
-  for (std::thread& t : threads) t.join();
+  for (const std::exception_ptr& error : on_every_rank(ranks, count, body))
+    EXPECT_EQ(message_of(error), "");
 }
 
 class SteppedRun : public ::testing::TestWithParam<std::string> {

@@ -177,10 +177,10 @@ json Config::identity() const {
   for (const char* key : {"name", "network", "checkpoint", "report", "tune"}) tree.erase(key);
   if (network["noise"] != "none")  // of the network only what changes the run's bits
     tree["network"] = {{"noise", network["noise"]}, {"noise_scale", network["noise_scale"]}};
-  // They change metrics.csv and no bit of the run. Folders of 0.1 do not have them.
-  for (const auto& [key, usual] : std::initializer_list<std::pair<const char*, json>>{
-           {"level", "full"}, {"samples", 0}, {"agents", 0}})
-    if (tree["log"][key] == usual) tree["log"].erase(key);
+  // These keys change metrics.csv and no bit of the run. Folders of 0.1 do not have them.
+  for (const std::string name : {"log.level", "log.samples", "log.agents"})
+    if (tree.at(pointer(name)) == to_json(plain_keys().at(name).value))
+      tree["log"].erase(name.substr(name.find('.') + 1));
   return tree;
 }
 

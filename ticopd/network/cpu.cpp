@@ -17,6 +17,12 @@ void add_part(std::span<const T> part, std::span<T> sum) {
 
 }  // namespace
 
+// What metrics read is laid out here, before the first round, as the samples themselves are.
+template <class T>
+CpuNetwork<T>::CpuNetwork(const Surroundings<T>& s) : AnyNetwork<T>(s) {
+  if (s.metric_scope.samples > 0) metric_objective();
+}
+
 template <class T>
 Field<T> CpuNetwork<T>::start() const {
   std::vector<T> x0(s_.objective.dimension());

@@ -26,7 +26,7 @@ class CpuNetwork final : public AnyNetwork<T> {
   using Field = ticopd::Field<T>;
   using Mirror = CpuMirror<T>;
 
-  explicit CpuNetwork(const Surroundings<T>& s) : AnyNetwork<T>(s) {}
+  explicit CpuNetwork(const Surroundings<T>& s);
 
   Field field() const {
     state_bytes_ += placement_.rows() * s_.objective.dimension() * sizeof(T);
