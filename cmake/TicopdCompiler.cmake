@@ -26,9 +26,10 @@ function(ticopd_together target number)
   endforeach()
 endfunction()
 
-# ticopd_precompile(TARGET [HEADER ...]): compiles the headers that most files include once for TARGET, and
-# those named. Only with TICOPD_FAST_BUILD, as above. JSON is better left out: with it in, the files that do
-# without take longer, and the others are hardly quicker.
+# ticopd_precompile(TARGET [HEADER ...]): compiles the headers that most test files include once for TARGET,
+# and those named. Only with TICOPD_FAST_BUILD, as above. JSON is better left out: with it in, the files that
+# do without take longer, and the others are hardly quicker. The library itself gains nothing by it (its
+# files took 14.9 s with, 13.4 s without, for report/), since its files are joined already.
 function(ticopd_precompile target)
   set(headers algorithm array atomic cmath cstdint cstring filesystem fstream functional limits map memory
     numeric optional set span string string_view vector fmt/format.h ${ARGN})

@@ -20,7 +20,7 @@ std::size_t exponent_field(double magnitude) {
   return std::bit_cast<std::uint64_t>(magnitude) >> 52;
 }
 
-// False for what put_ternary does not make of levels 0 ... top.
+// Returns false for digits that put_ternary does not write for levels 0 ... top.
 bool take_level(TernaryReader& digits, std::uint32_t top, std::uint32_t& level, bool& negative) {
   level = 0;
   negative = false;
@@ -50,7 +50,7 @@ Adaptive<T>::Adaptive(const CodecOptions& options)
   }
 }
 
-// Only points of one exponent are searched.
+// Searches only the points of one exponent.
 template <class T>
 std::uint32_t Adaptive<T>::level_of(double magnitude, std::uint32_t word) const {
   const std::size_t e = exponent_field(magnitude);
@@ -60,7 +60,7 @@ std::uint32_t Adaptive<T>::level_of(double magnitude, std::uint32_t word) const 
 template <class T>
 bool Adaptive<T>::encode(std::span<const T> v, const MessageId& message, Bytes& out) const {
   const double largest = static_cast<double>(largest_magnitude(Source<T>(v)));
-  if (!(largest <= points_.back())) return false;  // a NaN as well
+  if (!(largest <= points_.back())) return false;  // rejects NaN too
   const std::size_t d = v.size();
   std::vector<std::uint16_t> levels(d);
   for (std::size_t first = 0; first < d; first += codec_stretch) {
@@ -138,9 +138,10 @@ double Adaptive<T>::paper_bits_of(std::span<const std::byte> in, std::size_t d) 
   return std::log2(3.0) * static_cast<double>(digits);
 }
 
-// Between neighbours a and b = r a + ..., shifted by step / omega so that b / a = r, the variance
-// (y - a) (b - y) is largest relative to y^2 at 2 a b / (a + b): (r - 1)^2 / (4 r) = omega^2. Hence
-// E|Q(x) - x|^2 <= (omega |x| + step)^2 <= 2 omega^2 x^2 + 2 step^2.
+// Shift by step / omega, so that neighbouring points a < b have b / a = r. Relative to y^2, the
+// variance (y - a) (b - y) is largest at y = 2 a b / (a + b), where it is
+// (r - 1)^2 / (4 r) = omega^2. Hence E|Q(x) - x|^2 <= (omega |x| + step)^2 <= 2 omega^2 x^2 + 2
+// step^2.
 template <class T>
 ErrorBound Adaptive<T>::error_bound(std::size_t d) const {
   return {.relative = 2 * omega_ * omega_,

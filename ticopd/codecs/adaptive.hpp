@@ -4,18 +4,18 @@
 
 namespace ticopd {
 
-// Random rounding to points that lie the farther apart the larger they are,
+// Random rounding to points that lie farther apart the larger they are,
 //   q_l = sign(l) (step / omega) (r^|l| - 1),  r = (omega + sqrt(1 + omega^2))^2,
-// so that sqrt(E|Q(x) - x|^2) <= omega |x| + step for each coordinate; omega = 0 is the limit,
-// points 2 step apart. Unbiased. No norm travels: what is small costs little by itself.
+// so that sqrt(E|Q(x) - x|^2) <= omega |x| + step for each coordinate. omega = 0 is the limit:
+// points 2 step apart. Unbiased. No norm is sent, and small coordinates need few digits.
 // N. Michelusi, G. Scutari, C.-S. Lee, "Finite-Bit Quantization for Distributed Algorithms With
 // Linear Convergence", 2022. Written without the paper's text: the points follow from the
 // inequality, which is derived at error_bound (docs/limitations.md).
 //
-// Payload: for each coordinate its level in digits {0, 1, stop}: a level of b bits, |l| from
-// 2^(b-1) to 2^b - 1, has b digits (the sign, then the bits below the leading one), level 0 none;
-// five digits a byte (ternary.hpp). Other codings: the levels by levels.hpp. Levels end at 65535
-// and points at 2^127: a row beyond is refused.
+// Payload: the level of each coordinate in digits {0, 1, stop}. A level of b bits, |l| from 2^(b-1)
+// to 2^b - 1, has b digits (the sign, then the bits below the leading one), level 0 has none; then
+// comes the stop. A byte holds five digits (ternary.hpp). Other codings: the levels by levels.hpp.
+// Levels end at 65535 and points at 2^127: a row beyond is rejected.
 template <class T>
 class Adaptive final : public Codec<T> {
  public:
@@ -33,7 +33,7 @@ class Adaptive final : public Codec<T> {
   std::size_t payload_bytes(std::size_t d) const override;
   bool fixed_length() const override { return false; }
 
-  // log2(3) for each digit, stops among them: at most, and of this message.
+  // log2(3) per digit, stops included: the maximum, and the count of one message.
   double paper_bits(std::size_t d) const override;
   double paper_bits_of(std::span<const std::byte> in, std::size_t d) const override;
   ErrorBound error_bound(std::size_t d) const override;
@@ -47,7 +47,7 @@ class Adaptive final : public Codec<T> {
   double omega_, step_;
   Coding coding_;
   std::vector<double> points_;         // q_0, q_1, ...
-  std::vector<std::uint32_t> starts_;  // by a magnitude's exponent: the last point not above it
+  std::vector<std::uint32_t> starts_;  // by exponent e: the last point not above 2^e
 };
 
 extern template class Adaptive<float>;

@@ -15,13 +15,13 @@ namespace ticopd {
 static_assert(std::endian::native == std::endian::little,
               "payloads are copied from memory: a big-endian machine has to swap in this file");
 
-// A plane is `count` fields of `bits` bits side by side; what is left of its last byte is zero.
-// Counted by eights so that the number of bits need not fit in a word.
+// A plane is `count` fields of `bits` bits without gaps; the rest of its last byte is zero. Its
+// size is computed per eight fields, because the number of bits might not fit in a word.
 constexpr std::size_t plane_bytes(std::size_t count, unsigned bits) {
   return count / 8 * bits + (count % 8 * bits + 7) / 8;
 }
 
-// A payload has one spelling: a plane whose padding bits are set was not made by a writer.
+// A payload has exactly one valid encoding: no writer sets the padding bits of a plane.
 inline bool padding_is_zero(std::span<const std::byte> plane, std::size_t count, unsigned bits) {
   const std::size_t used = count % 8 * bits % 8;
   return used == 0 || std::to_integer<unsigned>(plane.back()) >> used == 0;
@@ -37,6 +37,7 @@ inline std::uint64_t load_word(std::span<const std::byte> in) {
   return word;
 }
 
+// Stores as many bytes of the word as `out` has.
 inline void store_word(std::uint64_t word, std::span<std::byte> out) {
   if (out.size() >= sizeof word)
     std::memcpy(out.data(), &word, sizeof word);
@@ -44,7 +45,7 @@ inline void store_word(std::uint64_t word, std::span<std::byte> out) {
     std::memcpy(out.data(), &word, out.size());
 }
 
-// Fields of up to 63 bits, one after another. What does not fit in `out` is dropped.
+// Writes fields of up to 63 bits one after another. It drops what does not fit in `out`.
 class BitWriter {
  public:
   explicit BitWriter(std::span<std::byte> out) : out_(out) {}
@@ -70,7 +71,7 @@ class BitWriter {
   unsigned fill_ = 0;
 };
 
-// Reads them back. Past the end there are only zeros, and ok() says that it went there.
+// Reads the fields back. Past the end it returns zeros, and ok() turns false.
 class BitReader {
  public:
   explicit BitReader(std::span<const std::byte> in) : in_(in) {}
@@ -104,12 +105,12 @@ class BitReader {
   bool ok_ = true;
 };
 
-// Rows are coded in chunks of 64 coordinates: 64 fields of any width end on a byte, so each chunk
-// of each plane stands alone, for a SIMD register or a GPU warp as for the loops here.
+// Rows are coded in chunks of 64 coordinates. 64 fields of any width end at a byte. So a SIMD
+// register, a GPU warp or the loops here can handle each chunk of a plane alone.
 inline constexpr std::size_t chunk = 64;
 
-// Eight fields in bytes, or four in halves of 32 bits, moved together inside one word and apart
-// again: neighbours join in pairs, then pairs, then pairs of pairs.
+// Packs eight 8-bit fields or four 16-bit fields inside one word, and unpacks them. Each step joins
+// neighbours: first fields, then pairs, then pairs of pairs.
 template <class Field>
 class Squeeze {
  public:

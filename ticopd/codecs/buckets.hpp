@@ -5,8 +5,8 @@
 
 namespace ticopd {
 
-// A row of d coordinates cut into buckets of `bucket`, the last one shorter; 0 is one for the row.
-// A row of 0 coordinates is one empty bucket.
+// Cuts a row of d coordinates into buckets of `bucket` coordinates; the last one may be shorter.
+// With bucket = 0 the row is one bucket. A row of 0 coordinates is one empty bucket.
 template <class Count>
 constexpr Count bucket_count(Count d, Count bucket) {
   return bucket == 0 || d == 0 ? 1 : (d - 1) / bucket + 1;

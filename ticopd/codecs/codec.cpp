@@ -6,7 +6,7 @@
 namespace ticopd {
 namespace {
 
-// Rows are worked on by whichever thread is free; each keeps its own two rows of working memory.
+// Any free thread may work on any row, so each thread keeps two scratch rows of its own.
 template <class T>
 std::span<T> scratch(int which, std::size_t d) {
   thread_local std::vector<T> rows[2];

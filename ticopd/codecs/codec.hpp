@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 3> words_of(Coding) {
   return {"fixed", "entropy", "elias"};
 }
 
-// What a codec promises: E||Q(v) / rescale - v||^2 <= relative ||v||^2 + absolute for every v.
+// The error bound of a codec: E||Q(v) / rescale - v||^2 <= relative ||v||^2 + absolute for every v.
 struct ErrorBound {
   double relative = 0;
   double absolute = 0;
@@ -66,68 +66,70 @@ class Codec;
 template <class T>
 std::unique_ptr<Codec<T>> make_codec(const CodecOptions& options);
 
-// Q = DEC o ENC on one row. ENC really makes bytes; DEC reads those bytes and nothing else of the
-// sender, besides the message's name (seed, round, agent, channel), which its frame carries.
-// The arithmetic is frozen in docs/wire_format.md.
+// Q = DEC o ENC on one row. ENC produces the real bytes. DEC reads those bytes and the message id
+// (seed, round, agent, channel), which the frame carries, and nothing else of the sender. The
+// arithmetic is frozen in docs/wire_format.md.
 template <class T>
 class Codec {
  public:
   virtual ~Codec() = default;
 
-  // Replaces `out` by the payload of v, at most payload_bytes(v.size()) bytes. False if v, or a
-  // norm of it, is not finite; `out` is then unspecified.
+  // Replaces `out` by the payload of v, at most payload_bytes(v.size()) bytes. Returns false if v
+  // or one of its norms is not finite; `out` is then unspecified.
   [[nodiscard]] virtual bool encode(std::span<const T> v, const MessageId& message,
                                     Bytes& out) const = 0;
 
-  // Writes DEC(in) to all of q. False if `in` cannot be a payload of q.size() coordinates; q is
-  // then unspecified. Never reads or writes out of bounds, whatever `in` holds.
+  // Writes DEC(in) to all of q. Returns false if `in` cannot be a payload of q.size() coordinates;
+  // q is then unspecified. Never reads or writes out of bounds, whatever `in` holds.
   [[nodiscard]] virtual bool decode(std::span<const std::byte> in, const MessageId& message,
                                     std::span<T> q) const = 0;
 
-  // The two above are all that a codec has to have. These two do the same in fewer sweeps over
-  // memory, for codecs that can; unless overridden they go through whole rows.
+  // A codec must define only encode and decode. The next two functions do the same work in fewer
+  // sweeps over memory, for codecs that override them. The defaults go through whole rows.
 
-  // Takes in the coordinates first ... first + q.size() - 1 of what was decoded.
+  // Receives the decoded coordinates first ... first + q.size() - 1.
   using Use = std::function<void(std::size_t first, std::span<const T> q)>;
 
-  // ENC(x - h), then DEC of it, which is handed to `sent` once for each stretch of coordinates, in
-  // ascending order. `sent` may overwrite h there: nobody reads it any more. False, without a call
-  // of `sent`, where encode would be false.
+  // Encodes x - h, then decodes the payload and passes the result to `sent`, one call per range of
+  // coordinates, in ascending order. `sent` may overwrite h in that range, because h is not read
+  // there again. Returns false, without a call of `sent`, if encode would return false.
   [[nodiscard]] virtual bool encode_difference(std::span<const T> x, std::span<const T> h,
                                                const MessageId& message, Bytes& out,
                                                const Use& sent) const;
 
-  // DEC(in) of d coordinates, handed to `use` in the same way. False, without a call of `use`,
-  // where decode would be false: a refused payload changes nothing.
+  // Decodes d coordinates from `in` and passes them to `use` in the same way. Returns false,
+  // without a call of `use`, if decode would return false: a rejected payload changes nothing.
   [[nodiscard]] virtual bool decode_in_chunks(std::span<const std::byte> in,
                                               const MessageId& message, std::size_t d,
                                               const Use& use) const;
 
-  // The longest payload of d coordinates; of a code of fixed length, every payload.
+  // The largest payload of d coordinates, in bytes. With a fixed-length code every payload has this
+  // size.
   virtual std::size_t payload_bytes(std::size_t d) const = 0;
   virtual bool fixed_length() const { return true; }
 
-  // What the papers would count for one message, whatever it says; and for this very message,
-  // where that depends on what it says.
+  // The bits that the papers count for one message. paper_bits_of counts this very payload, for
+  // codecs whose count depends on the content.
   virtual double paper_bits(std::size_t d) const = 0;
   virtual double paper_bits_of(std::span<const std::byte>, std::size_t d) const {
     return paper_bits(d);
   }
 
   virtual ErrorBound error_bound(std::size_t d) const = 0;
-  // delta of E||Q(v) - v||^2 <= (1 - delta)^2 ||v||^2; empty where Q does not contract.
+  // delta of E||Q(v) - v||^2 <= (1 - delta)^2 ||v||^2; empty if Q does not contract.
   std::optional<double> contraction(std::size_t d) const;
 
-  // How many coordinates of v lie outside the range that this message can tell apart.
+  // The number of coordinates of v outside the range that this message can represent.
   virtual std::uint64_t saturated(const Source<T>&, const MessageId&) const { return 0; }
 
   // A lossless codec carries v itself, not v - h: h + (v - h) is not v in floating point.
   virtual bool lossless() const { return false; }
 
-  // False: of this name there is no message at all, and no channel that could disturb it.
+  // False if no message is sent under this id. Channel noise then has nothing to disturb.
   virtual bool travels(const MessageId&) const { return true; }
 
-  // What make_codec made it of; null for a codec of one's own. The GPU finds its kernels by it.
+  // The options that make_codec was given; null for a user's own codec. The GPU chooses its kernels
+  // by them.
   const CodecOptions* options() const { return options_ ? &*options_ : nullptr; }
 
  private:
@@ -138,7 +140,7 @@ class Codec {
 extern template class Codec<float>;
 extern template class Codec<double>;
 
-// Whether codecs of this kind can have another coding than `fixed`.
+// True if codecs of this kind accept codings other than `fixed`.
 bool has_coding(std::string_view kind);
 
 extern template std::unique_ptr<Codec<float>> make_codec<float>(const CodecOptions&);

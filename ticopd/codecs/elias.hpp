@@ -8,9 +8,9 @@
 
 namespace ticopd {
 
-// Elias' omega code of n >= 1 (P. Elias, "Universal codeword sets", 1975): n in binary, before it
-// the number of its bits less one, coded likewise, down to 1, which is not written; then a 0. The
-// highest bit of each number comes first, here in the lowest free bit of the stream.
+// Elias' omega code of n >= 1 (P. Elias, "Universal codeword sets", 1975): n in binary; before it
+// the number of its bits minus one, coded the same way, down to 1, which is not written; at the end
+// a 0. The highest bit of each number comes first, here in the lowest free bit of the stream.
 struct Omega {
   explicit constexpr Omega(std::uint64_t n) {
     while (n > 1) {
@@ -25,7 +25,7 @@ struct Omega {
   unsigned length = 1;     // 47 for n < 2^35, which is longer than rows are
 };
 
-// Reads bits one by one, and knows how many.
+// Reads numbers bit by bit, and counts the bits.
 class OmegaReader {
  public:
   explicit OmegaReader(std::span<const std::byte> in) : in_(in), reader_(in) {}
@@ -35,7 +35,7 @@ class OmegaReader {
     return reader_.get(1);
   }
 
-  // 0 if it is 2^35 or more. Past the end every number is 1.
+  // Returns 0 for a number of 2^35 or more. Past the end every number is 1.
   std::uint64_t number() {
     std::uint64_t n = 1;
     while (bit() == 1) {
@@ -47,7 +47,7 @@ class OmegaReader {
     return n;
   }
 
-  // All of `in` was read, but for zeros after the last bit in its byte.
+  // True if all of `in` was read and the bits after the last one are zero.
   bool at_end() const {
     return (bits_ + 7) / 8 == in_.size() &&
            (bits_ % 8 == 0 || std::to_integer<unsigned>(in_.back()) >> bits_ % 8 == 0);
@@ -59,7 +59,7 @@ class OmegaReader {
   std::uint64_t bits_ = 0;
 };
 
-// For each level that is not zero: the gap to it from the one before (from 1; the row begins after
+// Writes for each non-zero level: the gap from the one before (at least 1; the first counts from
 // coordinate -1), its sign, the level. A gap that leads to coordinate d ends the row.
 template <class Level>
 class EliasCode {

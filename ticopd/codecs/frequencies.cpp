@@ -13,7 +13,7 @@ void put_gamma(std::uint32_t v, Put put) {
   put(v - (1u << n), n);
 }
 
-// 0 if it is longer than any that a table has.
+// Returns 0 if the code is longer than any in a table.
 std::uint32_t get_gamma(BitReader& in) {
   unsigned n = 0;
   while (in.get(1) == 0)
@@ -21,9 +21,10 @@ std::uint32_t get_gamma(BitReader& in) {
   return (1u << n) + static_cast<std::uint32_t>(in.get(n));
 }
 
-// Hands the fields of the table to put(field, bits): how many tokens there are; of each the step
-// from the one before, and its frequency: the change of its exponent, then the bits below its
-// first. The last frequency is what is left of the sum.
+// Passes the fields of the table to put(field, bits): first the number of tokens, then per token
+// the step from the previous token and the frequency. A frequency is the change of its exponent,
+// then the bits below its leading one. The last frequency is not written: it is the rest of the
+// sum.
 template <class Put>
 void write_table(const Frequencies& frequencies, Put put) {
   const auto used = most_tokens - static_cast<std::size_t>(std::ranges::count(frequencies, 0u));
@@ -49,6 +50,8 @@ void write_table(const Frequencies& frequencies, Put put) {
 Frequencies normalise(std::span<const std::uint64_t> counts) {
   const std::uint64_t all = std::reduce(counts.begin(), counts.end());
   const auto zeros = std::ranges::count(counts, std::uint64_t{0});
+  // Every token that occurs gets 1 first. The rest of the sum is shared in proportion to the
+  // counts.
   const std::uint64_t share = frequency_sum - (counts.size() - static_cast<std::size_t>(zeros));
   Frequencies f{};
   std::uint32_t left = frequency_sum;
@@ -57,7 +60,7 @@ Frequencies normalise(std::span<const std::uint64_t> counts) {
     f[t] = token_frequency(counts[t], share, all);
     left -= f[t];
   }
-  // The first of the most frequent tokens takes what rounding left.
+  // The most frequent token, the first of equals, takes what rounding left.
   f[static_cast<std::size_t>(std::ranges::max_element(counts) - counts.begin())] += left;
   return f;
 }
@@ -89,7 +92,7 @@ bool take_table(std::span<const std::byte> in, std::uint32_t most, Frequencies& 
     if (i + 1 < used) {
       const std::uint32_t change = get_gamma(reader);
       const unsigned e = change % 2 == 1 ? exponent + change / 2 : exponent - change / 2;
-      if (change == 0 || e >= frequency_bits) return false;  // below zero is above it, too
+      if (change == 0 || e >= frequency_bits) return false;  // e < 0 wraps around to a large e
       f = (1u << e) + static_cast<std::uint32_t>(reader.get(e));
       if (f >= left) return false;
       exponent = e;

@@ -11,15 +11,15 @@
 
 namespace ticopd {
 
-// The box [-r, r] cut into 2^bits cells, each coordinate moved to the middle of its cell; no norm
-// travels, because both ends know r = r0 kappa^(round - 1), which never falls below 2^-126. What
-// lies outside is moved to the outermost cell, and counted by saturated(). S. Magnusson, H.
+// Cuts the box [-r, r] into 2^bits cells and moves each coordinate to the middle of its cell. No
+// norm is sent, because both ends know r = r0 kappa^(round - 1), which never falls below 2^-126. A
+// coordinate outside moves to the outermost cell; saturated() counts those. S. Magnusson, H.
 // Shokri-Ghadikolaei, N. Li, "On Maintaining Linear Convergence of Distributed Learning and
 // Optimization under Limited Communication", 2020. Written without the paper's text
 // (docs/limitations.md).
 //
-// Payload: a plane of cells, `bits` bits each, counted from -r. Other codings: levels 1, 2, ...
-// counted from the middle, and signs.
+// Payload: a plane of cells, `bits` bits each, counted from -r. With other codings: levels
+// 1, 2, ... counted from the middle, and signs.
 template <class T>
 class Grid final : public Codec<T> {
  public:
@@ -88,7 +88,7 @@ class Grid final : public Codec<T> {
     return static_cast<double>(d) * static_cast<double>(bits_);
   }
 
-  // Half a cell a coordinate, the cells of round 1, which are the largest; where nothing saturates.
+  // Half a cell per coordinate if nothing saturates. The cells of round 1 are the largest.
   ErrorBound error_bound(std::size_t d) const override {
     const double half_cell = std::ldexp(r0_, -static_cast<int>(bits_));
     return {.absolute = static_cast<double>(d) * half_cell * half_cell};

@@ -7,7 +7,7 @@
 
 namespace ticopd {
 
-// The row itself.
+// Sends the row itself, uncompressed.
 template <class T>
 class Identity final : public Codec<T> {
  public:

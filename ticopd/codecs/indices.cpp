@@ -3,9 +3,10 @@
 namespace ticopd {
 namespace {
 
-// Ones in one put() or get().
+// The most ones in one put(), whose field has at most 63 bits.
 constexpr unsigned run = 32;
 
+// A Rice code's parameter, and the bits it needs for all gaps.
 struct Rice {
   unsigned b = 0;
   std::size_t bits = 0;
@@ -20,6 +21,7 @@ void each_gap(std::span<const std::size_t> indices, Visit visit) {
   }
 }
 
+// Tries every b. The receiver repeats the search, since a message has only one valid b.
 Rice best_rice(std::span<const std::size_t> indices, std::size_t d) {
   Rice best;
   for (unsigned b = 0; b <= index_bits(d); ++b) {

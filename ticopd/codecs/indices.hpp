@@ -8,19 +8,21 @@
 
 namespace ticopd {
 
+// The width of an index below d.
 inline unsigned index_bits(std::size_t d) {
   return d <= 1 ? 0 : static_cast<unsigned>(std::bit_width(d - 1));
 }
 
-// Strictly ascending indices below d. Coding::fixed is a plane, index_bits(d) bits each. The other
-// codings are a byte that says b, then for each index the gap g = index - (one before + 1) as a
-// Rice code: g >> b ones and a zero, then the low b bits of g, and zeros up to a byte. That is
-// close to the entropy of a random subset. b is the best one, the least of equals.
+// Codes strictly ascending indices below d. Coding::fixed is a plane of index_bits(d) bits each.
+// The other codings are one byte b, then per index the gap g = index - (previous index + 1) as a
+// Rice code: g >> b ones, a zero, the b low bits of g; zeros fill the last byte. That is close to
+// the entropy of a random subset. b is the one with the shortest result, the smallest of equals.
 class IndexCode {
  public:
   explicit IndexCode(Coding coding) : gaps_(coding != Coding::fixed) {}
 
-  // Of k indices. The best b is no worse than b = index_bits(d), which has no ones.
+  // The most bytes of k indices. The best b is no worse than b = index_bits(d), which writes no
+  // ones.
   std::size_t most_bytes(std::size_t k, std::size_t d) const {
     return gaps_ ? 1 + plane_bytes(k, index_bits(d) + 1) : plane_bytes(k, index_bits(d));
   }
@@ -28,7 +30,8 @@ class IndexCode {
 
   void append(std::span<const std::size_t> indices, std::size_t d, Bytes& out) const;
 
-  // Fills `indices` from the front of `in`, which moves on. False for what `append` never makes.
+  // Fills `indices` from the front of `in`, and moves `in` past them. Returns false for bytes that
+  // `append` never makes.
   [[nodiscard]] bool take(std::span<const std::byte>& in, std::size_t d,
                           std::span<std::size_t> indices) const;
 

@@ -7,8 +7,8 @@ namespace ticopd {
 
 // Random rounding to levels of the largest magnitude,
 //   Q(v)_k = sign(v_k) (||v||_inf / s) floor(s |v_k| / ||v||_inf + u_k),  s = 2^(bits - 1),
-// unbiased, for each bucket (LEAD has buckets of 512). The payload is qsgd's; a level above s,
-// which a field of `bits` bits could hold, is refused. X. Liu, Y. Li, R. Wang, J. Tang, M. Yan,
+// unbiased, per bucket (LEAD uses buckets of 512). The payload is qsgd's. A level above s is
+// rejected, although a field of `bits` bits could hold it. X. Liu, Y. Li, R. Wang, J. Tang, M. Yan,
 // "Linear Convergent Decentralized Optimization with Compression", 2021. Written from code that
 // cites the paper (ShengjunZhang/Compression_distributed_nonconvex), not from its text.
 struct LargestMagnitude {
@@ -29,10 +29,11 @@ struct LargestMagnitude {
   }
   static constexpr double scale(double largest, std::size_t) { return largest; }
 
-  // With the largest magnitude s units, a coordinate of l + f units adds f (1 - f) to the variance
-  // and (l + f)^2 >= f^2 to ||v||^2, the largest one 0 and s^2. So the worst of n - 1 others are at
-  // one f < 1, and the largest a f (1 - f) / (1 + a f^2), a = (n - 1) / s^2, is at 1 = 2 f + a f^2:
-  // a f / 2. It is below a / 4 = (n - 1) / 4^bits, as the paper has it, and no row is worse.
+  // Take the largest magnitude as s units. Its coordinate adds 0 to the variance and s^2 to
+  // ||v||^2. A coordinate of l + f units, f < 1, adds f (1 - f) and (l + f)^2 >= f^2. So in the
+  // worst row the other n - 1 coordinates all have the same f and l = 0. With a = (n - 1) / s^2 the
+  // ratio a f (1 - f) / (1 + a f^2) is largest where 1 = 2 f + a f^2; it is a f / 2 there. That is
+  // below the paper's a / 4 = (n - 1) / 4^bits.
   template <class Real>
   static constexpr Real omega(Real n, Real s) {
     return (std::sqrt(1.0 + std::max(0.0, n - 1) / (s * s)) - 1.0) / 2.0;

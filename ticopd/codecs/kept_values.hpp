@@ -11,19 +11,20 @@
 
 namespace ticopd {
 
-// The codec of the values that top_k, rand_k and threshold keep, which are a row of their own to
-// it: the one that codec.then names, with the same options, or the values as they are.
+// Makes the codec for the values that top_k, rand_k and threshold keep. It sees these values as a
+// row of their own. codec.then names its kind, with the same options; without codec.then the values
+// are sent unchanged.
 template <class T>
 std::unique_ptr<Codec<T>> make_codec_of_kept(CodecOptions options) {
   const std::string then = std::exchange(options.then, "");
   options.kind = then.empty() ? "identity" : then;
-  if (!has_coding(options.kind)) options.coding = Coding::fixed;  // the indices may have another
+  if (!has_coding(options.kind)) options.coding = Coding::fixed;  // `coding` is for the indices
   return make_codec<T>(options);
 }
 
-// What a composition promises where w, the kept part of v, has at least `share` of ||v||^2 and the
-// codec of the kept values is within `inner`, for each v (or share on average, as for rand_k):
-// since v - w and w have no coordinate in common,
+// The error bound of keeping some coordinates and coding them. Let w, the kept part of v, have at
+// least `share` of ||v||^2 (on average for rand_k), and let `inner` bound the error of coding w.
+// v - w and w have no coordinate in common, so
 //   E||Q(v) / r - v||^2 = ||v||^2 - ||w||^2 + E||Q(w) / r - w||^2 <= ||v||^2 - (1 - inner) ||w||^2.
 inline ErrorBound error_after_keeping(double share, ErrorBound inner) {
   inner.relative = inner.relative <= 1 ? 1.0 - share * (1.0 - inner.relative) : inner.relative;
@@ -31,8 +32,8 @@ inline ErrorBound error_after_keeping(double share, ErrorBound inner) {
   return inner;
 }
 
-// Some coordinates of a row: `values in T | indices`, or, where a codec follows, `indices | its
-// payload`. How many there are is not part of it.
+// Some coordinates of a row: `values in T | indices`, or, if a codec follows, `indices | its
+// payload`. The number of coordinates is not part of it.
 template <class T>
 class KeptValues {
  public:
@@ -62,7 +63,7 @@ class KeptValues {
     return true;
   }
 
-  // Writes the k coordinates that `in` holds to q, zeros elsewhere. k is at most q.size().
+  // Writes the k coordinates in `in` to q, and zeros elsewhere. k is at most q.size().
   [[nodiscard]] bool take(std::span<const std::byte> in, const MessageId& message, std::size_t k,
                           std::span<T> q) const {
     std::vector<T> values(k);

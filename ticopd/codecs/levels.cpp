@@ -18,12 +18,13 @@ std::size_t planes_bytes(std::size_t count, std::uint32_t most) {
   return plane_bytes(count, width_of(most)) + plane_bytes(count, 1);
 }
 
-// Up to 64 coordinates: one word of signs.
+// At most 64 coordinates, so that their signs are one word.
 template <class Span>
 Span chunk_of(Span row, std::size_t first) {
   return row.subspan(first, std::min(chunk, row.size() - first));
 }
 
+// Coding::fixed.
 template <class Level>
 void put_planes(std::span<const Level> levels, std::span<const std::byte> signs, std::uint32_t most,
                 std::span<std::byte> out) {
@@ -34,6 +35,7 @@ void put_planes(std::span<const Level> levels, std::span<const std::byte> signs,
   drop_signs_of_zeros(levels, plane);
 }
 
+// Coding::fixed. Levels above `most` and signs of zeros are rejected: no writer makes them.
 template <class Level>
 bool take_planes(std::span<const std::byte> in, std::uint32_t most, std::span<Level> levels,
                  std::span<std::byte> signs) {
@@ -57,7 +59,7 @@ bool take_planes(std::span<const std::byte> in, std::uint32_t most, std::span<Le
   return of_zeros == 0;
 }
 
-// Of each level that is not zero: its sign, then the bits that its token leaves out.
+// Writes for each non-zero level its sign, then the low bits that its token leaves out.
 template <class Level>
 void put_raw(std::span<const Level> levels, std::span<const std::byte> signs,
              std::span<std::byte> out) {
@@ -77,7 +79,7 @@ void put_raw(std::span<const Level> levels, std::span<const std::byte> signs,
   writer.finish();
 }
 
-// `levels` holds the lowest level of each token.
+// Adds signs and low bits. On entry `levels` holds the lowest level of each token.
 template <class Level>
 bool take_raw(std::span<const std::byte> in, std::uint32_t most, std::span<Level> levels,
               std::span<std::byte> signs) {
@@ -102,6 +104,7 @@ bool take_raw(std::span<const std::byte> in, std::uint32_t most, std::span<Level
   return largest <= most;
 }
 
+// Coding::entropy: tokens, or planes if these are not longer.
 template <class Level>
 void put_entropy(std::span<const Level> levels, std::span<const std::byte> signs,
                  std::uint32_t most, Bytes& out) {
@@ -123,12 +126,13 @@ void put_entropy(std::span<const Level> levels, std::span<const std::byte> signs
   put_raw(levels, signs, parts.subspan(layout.table_bytes + layout.ans_bytes));
 }
 
+// True if the bits after the first `bits` are zero up to the end of their byte.
 bool ends_with_zeros(std::span<const std::byte> in, std::size_t bits) {
   return bits % 8 == 0 || std::to_integer<unsigned>(in[bits / 8]) >> bits % 8 == 0;
 }
 
-// Of one message there is one spelling: once the tokens are known, so is everything else, the table
-// and the length too.
+// Each message has exactly one valid encoding. The tokens determine everything else, also the table
+// and the length, so all of that is checked against them.
 template <class Level>
 bool take_tokens(std::span<const std::byte> in, std::uint32_t most, std::span<Level> levels,
                  std::span<std::byte> signs) {
@@ -155,6 +159,7 @@ bool take_tokens(std::span<const std::byte> in, std::uint32_t most, std::span<Le
          take_raw(in.subspan(raw_at), most, levels, signs);
 }
 
+// Coding::entropy. Planes are rejected if the writer would have chosen tokens.
 template <class Level>
 bool take_entropy(std::span<const std::byte> in, std::uint32_t most, std::span<Level> levels,
                   std::span<std::byte> signs) {
@@ -165,6 +170,7 @@ bool take_entropy(std::span<const std::byte> in, std::uint32_t most, std::span<L
   return in[0] == as_tokens && take_tokens(in.subspan(1), most, levels, signs);
 }
 
+// Coding::elias. The first sweep counts the bits, the second writes them.
 template <class Level>
 void put_elias(std::span<const Level> levels, std::span<const std::byte> signs, Bytes& out) {
   std::size_t bits = 0;
@@ -198,7 +204,8 @@ bool take_levels(Coding coding, std::span<const std::byte> in, std::uint32_t mos
   return take_planes(in, most, levels, plane);
 }
 
-// Elias: a longer gap is no longer than coordinates of gap 1 and level `most` in its place.
+// Elias: a long gap takes no more bits than the skipped coordinates would with gap 1 and level
+// `most`.
 std::size_t most_level_bytes(Coding coding, std::size_t count, std::uint32_t most) {
   if (coding == Coding::elias) return (count * (2 + Omega(std::max(most, 1u)).length) + 1 + 7) / 8;
   return planes_bytes(count, most) + (coding == Coding::entropy ? 1 : 0);

@@ -12,14 +12,14 @@
 namespace ticopd {
 
 // Random rounding to a power of two: |v_k| = 2^e (1 + f) becomes 2^(e + 1) with probability f, else
-// 2^e. The powers are those of float's normal numbers, in double runs as well: below 2^-126 it is 0
-// or 2^-126 at random, and a row with a magnitude above 2^127 is refused.
+// 2^e. The powers are those of float's normal numbers, in double runs too. A magnitude below 2^-126
+// becomes 0 or 2^-126 at random; a row with a magnitude above 2^127 is rejected.
 // S. Horvath, C.-Y. Ho, L. Horvath, A. N. Sahu, M. Canini, P. Richtarik, "Natural Compression for
 // Distributed Deep Learning", 2019. Written from code that cites the paper (GRACE), not from its
 // text.
 //
-// Payload: a plane of exponents (8 bits: 0 is zero, c is 2^(c - 127)), then a plane of signs. Other
-// codings: the largest exponent in a byte, then levels, 0 for zero and 1 + largest - c otherwise.
+// Payload: a plane of exponents (8 bits: 0 is zero, c is 2^(c - 127)), then a plane of signs. With
+// other codings: one byte for the largest exponent, then levels: 0 for zero, else 1 + largest - c.
 template <class T>
 class Natural final : public Codec<T> {
  public:
@@ -33,7 +33,7 @@ class Natural final : public Codec<T> {
   explicit Natural(const CodecOptions& options) : coding_(options.coding) {}
 
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override {
-    if (!(largest_magnitude(Source<T>(v)) <= T{largest_power})) return false;  // a NaN as well
+    if (!(largest_magnitude(Source<T>(v)) <= T{largest_power})) return false;  // rejects NaN too
     const std::size_t d = v.size();
     std::vector<std::uint8_t> codes(d);
     for (std::size_t first = 0; first < d; first += codec_stretch) {
@@ -70,7 +70,7 @@ class Natural final : public Codec<T> {
           !take_levels<std::uint8_t>(coding_, in.subspan(1), most_turned_power(largest), codes,
                                      signs))
         return false;
-      // Level 1 is the largest: it is there, unless all is zero.
+      // Level 1 is the largest exponent: it must occur, unless all is zero.
       if ((std::find(codes.begin(), codes.end(), 1) != codes.end()) != (largest > 0)) return false;
       turn(largest, codes);
     }
@@ -87,14 +87,14 @@ class Natural final : public Codec<T> {
   bool fixed_length() const override { return coding_ == Coding::fixed; }
   double paper_bits(std::size_t d) const override { return 9.0 * static_cast<double>(d); }
 
-  // f (1 - f) 4^e over (1 + f)^2 4^e is largest at f = 1/3. (Below 2^-126 the error is at most half
-  // of that a coordinate, which no row that matters notices.)
+  // f (1 - f) 4^e / ((1 + f)^2 4^e) is largest at f = 1/3. (Below 2^-126 the error of a coordinate
+  // is at most half of 2^-126, which is negligible in every practical row.)
   ErrorBound error_bound(std::size_t) const override {
     return {.relative = 0.125, .unbiased = true};
   }
 
  private:
-  // Codes to levels and levels to codes.
+  // Turns codes into levels and levels into codes: it is its own inverse.
   static void turn(std::uint8_t largest, std::span<std::uint8_t> codes) {
     for (std::uint8_t& c : codes) c = static_cast<std::uint8_t>(turned_power(c, largest));
   }

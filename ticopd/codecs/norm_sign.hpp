@@ -4,7 +4,7 @@
 
 namespace ticopd {
 
-// Q(v) = (||v||_inf / 2) sign(v), for each bucket.
+// Q(v) = (||v||_inf / 2) sign(v), per bucket.
 // X. Yi, S. Zhang, T. Yang, T. Chai, K. H. Johansson, "Communication Compression for Distributed
 // Nonconvex Optimization", 2022 (their 1-bit compressor). Written from a co-author's code
 // (ShengjunZhang/Compression_distributed_nonconvex).
@@ -18,11 +18,12 @@ class NormSign final : public ScaledSigns<T, Loops> {
       .may_follow = true};
   using ScaledSigns<T, Loops>::ScaledSigns;
 
-  // It does not contract; Q / r with r = d / 2 does. With M = ||v||_inf,
+  // Q does not contract; Q / r with r = d / 2 does. With M = ||v||_inf,
   //   ||Q(v) / r - v||^2 = ||v||^2 - (2 M / d) ||v||_1 + M^2 / d <= ||v||^2 - (M / d) ||v||_1
-  // for M <= ||v||_1, and M ||v||_1 >= ||v||^2: at most (1 - 1/d) ||v||^2, equal for one nonzero
-  // coordinate. (The constant usually quoted for it is the weaker 1 - 1/d^2.) A bucket
-  // shorter than the r of the longest has fewer of the last terms: the bound holds for it too.
+  // because M <= ||v||_1. Since M ||v||_1 >= ||v||^2, the error is at most (1 - 1/d) ||v||^2, with
+  // equality for one nonzero coordinate. (The constant usually quoted for it is the weaker 1 -
+  // 1/d^2.) The longest bucket sets r. A shorter bucket has a smaller last term, so the bound holds
+  // for it too.
   ErrorBound error_bound(std::size_t d) const override {
     if (d == 0) return {};
     const double n = static_cast<double>(this->longest_bucket(d));

@@ -4,7 +4,7 @@
 
 namespace ticopd {
 
-// Where the parts of a payload lie that is `norms` floats, a plane of levels and a plane of signs.
+// The offsets of the parts of a payload: `norms` floats, a plane of levels and a plane of signs.
 struct PlaneOffsets {
   constexpr PlaneOffsets(std::size_t norms, std::size_t d, unsigned level_bits,
                          bool has_signs = true)

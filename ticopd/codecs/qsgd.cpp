@@ -14,6 +14,7 @@
 namespace ticopd {
 namespace {
 
+// Rows of this length and more do not fit in the caches.
 constexpr std::size_t long_row = std::size_t{1} << 20;
 
 }  // namespace
@@ -111,7 +112,7 @@ bool Qsgd<T, Loops, Norm>::encode_norms(const Payload& row, Source<T> v,
   for (std::size_t b = 0; b < row.count; ++b) {
     const Source<T> bucket = v.part(row.first_of(b), row.length_of(b));
     const double norm = Norm::scale(Norm::template measured<Loops>(bucket), bucket.size());
-    // False for a NaN as well, and every NaN or infinity in v ends up in a norm.
+    // Also false for NaN. Every NaN or infinity in v ends up in a norm.
     if (!(norm <= largest_norm)) return false;
     store_value(static_cast<float>(norm), b, out);
   }
@@ -134,8 +135,9 @@ void Qsgd<T, Loops, Norm>::quantise(const Payload& row, Source<T> v, const Messa
                                     std::size_t first, std::size_t count,
                                     std::span<const std::byte> norms, Level* levels) const {
   alignas(64) std::uint32_t noise[codec_stretch];
-  // Noise is arithmetic, what follows waits for memory: a row that is beyond the caches is fetched
-  // while noise is made. (A row within them is not: there it is only more instructions.)
+  // Drawing noise is arithmetic; the loop after it waits for memory. So a row larger than the
+  // caches is prefetched while its noise is drawn. For a smaller row, prefetching only adds
+  // instructions.
   const std::size_t part = row.d >= long_row ? 256 : count;
   for (std::size_t k = 0; k < count; k += part) {
     const std::size_t n = std::min(part, count - k);
@@ -188,7 +190,7 @@ bool Qsgd<T, Loops, Norm>::is_payload(const Payload& row, std::span<const std::b
          padding_is_zero(in.subspan(row.signs_at), row.d, 1) && levels_are_right(row, in);
 }
 
-// Where s is the largest number that a field can hold, there is nothing to look at.
+// If s is the largest number that a field can hold, every level is valid.
 template <class T, class Loops, class Norm>
 bool Qsgd<T, Loops, Norm>::levels_are_right(const Payload& row,
                                             std::span<const std::byte> in) const {
@@ -241,6 +243,7 @@ bool Qsgd<T, Loops, Norm>::encode_coded(Source<T> v, const MessageId& message, B
   const std::span<const Level> all(levels.get(), row.d);
   append_levels(coding_, all, plane, s_, out);
   if (!sent) return true;
+  // The receiver gets no signs of zeros, so the sender must decode without them too.
   drop_signs_of_zeros(all, plane);
   alignas(64) T q[codec_stretch];
   row.each_stretch([&](std::size_t first, std::size_t count) {

@@ -9,7 +9,7 @@
 
 namespace ticopd {
 
-// What Qsgd measures a bucket by, and how many levels that has.
+// The norm by which Qsgd divides a bucket, and its number of levels.
 struct EuclideanNorm {
   static constexpr CodecAbout about{
       .name = "qsgd",
@@ -37,7 +37,7 @@ struct EuclideanNorm {
     return std::min(n / (s * s), std::sqrt(n) / s);
   }
 
-  // What the papers count for one level.
+  // The bits that the papers count for one level.
   static double paper_bits(double s) { return std::log2(s); }
 };
 
@@ -49,11 +49,11 @@ struct EuclideanNorm {
 // Communication", 2019.
 //
 // Payload: the norms (fp32, one per bucket), a plane of levels (`bits` bits each), a plane of
-// signs; or the norms, then levels and signs in another coding (levels.hpp). The order of
-// operations is frozen (docs/wire_format.md): whatever `Loops` it runs on, and GPU code as well,
-// make these bytes.
+// signs. With other codings: the norms, then levels and signs in that coding (levels.hpp). The
+// order of operations is frozen (docs/wire_format.md): every `Loops` and the GPU code produce these
+// bytes.
 //
-// Norm may be another one than ||v||: infinity.hpp.
+// `Norm` may be another norm than ||v||: infinity.hpp uses the largest magnitude.
 template <class T, class Loops = BestLoops<T>, class Norm = EuclideanNorm>
 class Qsgd final : public Codec<T> {
  public:
@@ -78,7 +78,7 @@ class Qsgd final : public Codec<T> {
     return n * Norm::paper_bits(static_cast<double>(s_)) + n + 32.0 * norms;
   }
 
-  // The largest bucket has the largest omega, hence the worst bound of the row.
+  // The largest bucket has the largest omega, hence the worst bound.
   ErrorBound error_bound(std::size_t d) const override {
     const double worst = omega(Buckets(d, bucket_).length_of(0));
     if (scaled_) return {.relative = 1.0 - 1.0 / (1.0 + worst)};
@@ -88,7 +88,8 @@ class Qsgd final : public Codec<T> {
  private:
   struct Payload;  // of a row of d coordinates
 
-  // A row is one sweep for the norms, then one over stretches. `out` and `in` begin with the norms.
+  // One sweep over the row computes the norms, a second one, in stretches, the levels. `out` and
+  // `in` begin with the norms.
   bool encode_norms(const Payload& row, Source<T> v, std::span<std::byte> out) const;
   bool norms_are_right(const Payload& row, std::span<const std::byte> in) const;
   template <class Level>
@@ -98,7 +99,7 @@ class Qsgd final : public Codec<T> {
   void dequantise(const Payload& row, std::span<const std::byte> norms, const Level* levels,
                   const std::byte* signs, std::size_t first, std::span<T> q) const;
 
-  // Planes of fixed width are made and read stretch by stretch.
+  // Planes of fixed width are written and read stretch by stretch.
   void encode_stretch(const Payload& row, Source<T> v, const MessageId& message, std::size_t first,
                       std::size_t count, std::span<std::byte> out) const;
   bool is_payload(const Payload& row, std::span<const std::byte> in) const;
@@ -106,7 +107,7 @@ class Qsgd final : public Codec<T> {
   void decode_stretch(const Payload& row, std::span<const std::byte> in, std::size_t first,
                       std::span<T> q) const;
 
-  // Other codings see the levels of the whole row. `sent` may be empty.
+  // Other codings need the levels of the whole row. `sent` may be empty.
   template <class Level>
   bool encode_coded(Source<T> v, const MessageId& message, Bytes& out, const Use& sent) const;
   template <class Level>
@@ -125,6 +126,6 @@ class Qsgd final : public Codec<T> {
 
 extern template class Qsgd<float>;
 extern template class Qsgd<double>;
-extern template class Qsgd<float, ScalarLoops<float>>;  // what tests compare the vectors with
+extern template class Qsgd<float, ScalarLoops<float>>;  // the reference of the vector tests
 
 }  // namespace ticopd

@@ -12,9 +12,10 @@
 
 namespace ticopd {
 
-// k coordinates drawn without replacement, as in the code of CHOCO-SGD (epfml/ChocoSGD). Both ends
-// derive the subset from the message id, so the payload is the values alone: v[p(0)], v[p(1)], ...
-// in the run's precision, p the permutation; with `then`, that codec's payload of these values.
+// Keeps k coordinates drawn without replacement, as in the code of CHOCO-SGD (epfml/ChocoSGD). Both
+// ends derive the subset from the message id, so the payload holds only the values: v[p(0)],
+// v[p(1)], ... in the run's precision, where p is the permutation. With `then`: that codec's
+// payload of these values.
 template <class T>
 class RandK final : public Codec<T> {
  public:
@@ -33,7 +34,8 @@ class RandK final : public Codec<T> {
     std::vector<T> values(size_.of(d));
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = v[subset(i)];
     if (!inner_->encode(values, message, out)) return false;
-    // DEC scales what it reads, and would refuse what leaves the numbers by that.
+    // DEC scales the values and rejects a payload if a scaled value is not finite. So ENC rejects
+    // it too.
     return !unbiased_ || (inner_->decode(out, message, values) && scale(d, values));
   }
 
@@ -53,11 +55,11 @@ class RandK final : public Codec<T> {
   }
   bool fixed_length() const override { return inner_->fixed_length(); }
 
-  // The papers' codes send a seed of 64 bits with each message.
+  // The papers' codes send a 64-bit seed with each message.
   double paper_bits(std::size_t d) const override { return inner_->paper_bits(size_.of(d)) + 64.0; }
 
-  // Unbiased and followed by an unbiased codec of variance b: (d/k)^2 E||Q(w)||^2 - ||v||^2. A
-  // biased one leaves, on the kept coordinates, (d/k) (Q(w) - w) + (d/k - 1) w.
+  // If unbiased_ and the inner codec is unbiased: (d/k)^2 E||Q(w)||^2 - ||v||^2. A biased inner
+  // codec leaves (d/k) (Q(w) - w) + (d/k - 1) w on the kept coordinates.
   ErrorBound error_bound(std::size_t d) const override {
     ErrorBound bound = inner_->error_bound(size_.of(d));
     const double share = size_.kept_share(d);
@@ -69,7 +71,7 @@ class RandK final : public Codec<T> {
   }
 
  private:
-  // False if a value leaves the numbers.
+  // Multiplies by d / k if unbiased_. Returns false if a result is not finite.
   bool scale(std::size_t d, std::span<T> values) const {
     if (!unbiased_ || values.empty()) return true;
     const T by = static_cast<T>(d) / static_cast<T>(values.size());
@@ -77,6 +79,7 @@ class RandK final : public Codec<T> {
     return all_finite(std::span<const T>(values));
   }
 
+  // The subset has a random stream of its own, apart from the noise of the inner codec.
   static Permutation subset_of(std::size_t d, const MessageId& message) {
     Noise noise{message};
     noise.channel |= stream_subset;

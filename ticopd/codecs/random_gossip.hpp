@@ -5,13 +5,14 @@
 
 namespace ticopd {
 
-// The row with probability p, else zeros: the randomised gossip of A. Koloskova, S. U. Stich,
+// Sends the row with probability p, else nothing: the randomised gossip of A. Koloskova, S. U.
+// Stich,
 // M. Jaggi, "Decentralized Stochastic Optimization and Gossip Algorithms with Compressed
 // Communication", 2019. Written without the paper's text; its bound is the variance of one coin
 // (docs/limitations.md).
 //
-// Payload: the row in the run's precision, or nothing. Both ends toss the same coin, drawn from the
-// message's name, so a payload of the other kind is refused.
+// Payload: the row in the run's precision, or no bytes, which decode to zeros. Both ends draw the
+// same coin from the message id, and reject a payload of the other kind.
 template <class T>
 class RandomGossip final : public Codec<T> {
  public:
@@ -37,7 +38,7 @@ class RandomGossip final : public Codec<T> {
   std::size_t payload_bytes(std::size_t d) const override { return row_.payload_bytes(d); }
   bool fixed_length() const override { return false; }
 
-  // One flag, and the row if it travels; on average, and of this message.
+  // One flag, plus the row if it is sent: on average, and for one message.
   double paper_bits(std::size_t d) const override { return 1.0 + p_ * row_.paper_bits(d); }
   double paper_bits_of(std::span<const std::byte> in, std::size_t d) const override {
     return 1.0 + (in.empty() ? 0.0 : row_.paper_bits(d));
@@ -48,6 +49,7 @@ class RandomGossip final : public Codec<T> {
     return {.relative = 1.0 - p_, .unbiased = p_ == 1};
   }
 
+  // Both ends draw the coin from the message id, so they agree without a byte on the wire.
   bool travels(const MessageId& message) const override {
     Noise coin{message};
     coin.channel |= stream_coin;

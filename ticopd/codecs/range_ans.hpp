@@ -6,13 +6,14 @@ namespace ticopd {
 
 // Range-ANS (J. Duda, "Asymmetric numeral systems", 2013; in the form with a multiplication, as F.
 // Giesen describes it in "Interleaved entropy coders", 2014). A state x in [2^23, 2^31) takes in a
-// token of frequency f, whose range of 2^14 begins at b:
+// token of frequency f whose range, of 2^14 in all, begins at b:
 //   x <- (x div f) 2^14 + b + (x mod f)
-// after giving away its low byte while x >= f 2^17. Coordinate k belongs to state k mod 2. Tokens
-// go in from the last to the first, and bytes are written from the last to the first: reading both
-// from the first, the decoder undoes it.
-inline constexpr std::uint32_t ans_least = 1u << 23;  // and where the encoder starts
+// Before that, while x >= f 2^17, the low byte of x is written and removed. Coordinate k uses state
+// k mod 2. The encoder takes the tokens from last to first and writes the bytes from last to first.
+// So the decoder reads both from first to last.
+inline constexpr std::uint32_t ans_least = 1u << 23;  // and the encoder's first state
 
+// Encodes the tokens of a row.
 class AnsEncoder {
  public:
   explicit AnsEncoder(const Frequencies& frequencies) {
@@ -24,8 +25,8 @@ class AnsEncoder {
     }
   }
 
-  // Fills `out`: the states, the bytes, zeros. Its length is EntropyLayout::ans_bytes, of which it
-  // is proved there that it suffices.
+  // Fills `out` with the states, the bytes, and zeros. `out` has EntropyLayout::ans_bytes bytes;
+  // the constructor of EntropyLayout proves that they suffice.
   template <class Level>
   void encode(std::span<const Level> levels, std::span<std::byte> out) const {
     std::uint32_t x[ans_states] = {ans_least, ans_least};
@@ -46,8 +47,8 @@ class AnsEncoder {
  private:
   struct Token {
     Token() = default;
-    // x div f is (x reciprocal) >> shift, exactly, for x < 2^31: the reciprocal is too large by
-    // less than f / 2^shift <= 2^-31 of one.
+    // x div f = (x reciprocal) >> shift, exactly, for x < 2^31: the reciprocal is too large by a
+    // factor of less than 1 + f / 2^shift <= 1 + 2^-31.
     Token(std::uint32_t f, std::uint32_t first)
         : limit(f << 17), begin(first), others(frequency_sum - f) {
       shift = 31 + static_cast<unsigned>(std::bit_width(f - 1));
@@ -57,6 +58,7 @@ class AnsEncoder {
     std::uint32_t limit = 0, begin = 0, others = 0, shift = 0;
   };
 
+  // Takes in one token. x + quotient * others + begin is the formula above without a remainder.
   void push(std::uint32_t level, std::uint32_t& state, std::byte*& at) const {
     const Token& token = tokens_[token_of(level)];
     std::uint32_t x = state;
@@ -68,6 +70,7 @@ class AnsEncoder {
   std::array<Token, most_tokens> tokens_;
 };
 
+// Decodes the tokens of a row.
 template <class Level>
 class AnsDecoder {
  public:
@@ -82,8 +85,8 @@ class AnsDecoder {
     }
   }
 
-  // Reads the tokens of `levels` from the front of `in`, and writes the lowest level of each;
-  // `used` is how many bytes that took. False if an encoder has not made them.
+  // Reads one token per level from the front of `in` and writes its lowest level. `used` is the
+  // number of bytes read. Returns false if an encoder cannot have written them.
   [[nodiscard]] bool decode(std::span<const std::byte> in, std::span<Level> levels,
                             std::size_t& used) const {
     if (in.size() < ans_state_bytes) return false;
@@ -111,6 +114,7 @@ class AnsDecoder {
     std::uint32_t frequency, begin;
   };
 
+  // Inverts push.
   Level pop(std::uint32_t& x) const {
     const std::uint32_t slot = x & (frequency_sum - 1), t = slots_[slot];
     x = tokens_[t].frequency * (x >> frequency_bits) + slot - tokens_[t].begin;

@@ -13,13 +13,13 @@
 
 namespace ticopd {
 
-// Codecs walk a row in stretches, short enough that what one loop leaves is still in the first
-// level cache when the next loop reads it. A stretch is whole blocks of every loop below.
+// Codecs walk a row in stretches that are short enough for the L1 cache: each loop still finds
+// there what the loop before it wrote. A stretch is a whole number of blocks of every loop below.
 inline constexpr std::size_t codec_stretch = 2048;
 
-// The loops of qsgd and sign, one coordinate at a time: the reading of docs/wire_format.md that
-// VectorLoops is compared with, and what double rows and machines without vectors use. `Level` is
-// std::uint8_t where levels have at most 8 bits, else std::uint16_t.
+// The loops of qsgd and sign, one coordinate at a time. They are the reference for
+// docs/wire_format.md: tests compare VectorLoops with them. Rows of double and machines without
+// vectors use them too. `Level` is std::uint8_t if levels have at most 8 bits, else std::uint16_t.
 template <class T>
 struct ScalarLoops {
   static double sum_of_squares(Source<T> v) {
@@ -30,8 +30,8 @@ struct ScalarLoops {
     return tree_sum(v.size(), [v](std::size_t k) { return SumOfMagnitudes::term(v[k]); });
   }
 
-  // The noise words of the coordinates first ... first + count - 1; `first` is a multiple of four.
-  // `out` has room for a whole stretch, and more than `count` of it may be written.
+  // Draws the noise words of the coordinates first ... first + count - 1; `first` is a multiple of
+  // four. `out` must have room for a whole stretch, because more than `count` words may be written.
   static void draw(const MessageId& message, std::size_t first, std::size_t count,
                    std::uint32_t* out) {
     for (std::size_t j = 0; j < count; j += 4) {
@@ -46,7 +46,8 @@ struct ScalarLoops {
       levels[k] = static_cast<Level>(by.level(v[k], noise[k]));
   }
 
-  // q_k = level times unit, negated where bit k of the plane is set; `first` is the bit of q[0].
+  // q_k = level times unit, negated if its bit of the sign plane is set; `first` is the bit of
+  // q[0].
   template <class Level>
   static void dequantise(const Level* levels, const std::byte* signs, std::size_t first, T unit,
                          std::span<T> q) {
@@ -55,7 +56,7 @@ struct ScalarLoops {
       q[k] = level_value(levels[k], signed_unit[sign_bit(signs, first + k)]);
   }
 
-  // A plane of signs: 1 is negative.
+  // Writes a plane of signs, 1 for negative.
   static void take_signs(Source<T> v, std::byte* out) {
     for (std::size_t first = 0; first < v.size(); first += 8) {
       unsigned bits = 0;
@@ -65,7 +66,7 @@ struct ScalarLoops {
     }
   }
 
-  // The value, negated where the plane says so.
+  // q_k = value, negated if its bit of the sign plane is set.
   static void give_signs(const std::byte* signs, T value, std::span<T> q) {
     const T signed_value[2] = {value, -value};
     for (std::size_t k = 0; k < q.size(); ++k) q[k] = signed_value[sign_bit(signs, k)];

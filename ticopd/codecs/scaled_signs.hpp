@@ -10,9 +10,9 @@
 
 namespace ticopd {
 
-// Q(v) = scale sign(v), with sign(0) = +; what the scale of a bucket is, the kind says. Payload:
-// the scales (fp32, one per bucket), then a plane of signs. Signs of differences are as good as
-// coin flips: there is nothing for an entropy coder, and other codings are refused.
+// Q(v) = scale sign(v), with sign(0) = +. Derived classes define the scale of a bucket. Payload:
+// the scales (fp32, one per bucket), then a plane of signs. The signs of differences are close to
+// random, so an entropy coder gains nothing, and other codings are refused.
 template <class T, class Loops>
 class ScaledSigns : public Codec<T> {
  public:
@@ -57,7 +57,7 @@ class ScaledSigns : public Codec<T> {
   }
 
  protected:
-  // Of one bucket; not finite where the bucket is not.
+  // The scale of one bucket; not finite if the bucket is not finite.
   virtual double scale_of(Source<T> bucket) const = 0;
 
   std::size_t longest_bucket(std::size_t d) const { return Buckets(d, bucket_).length_of(0); }
@@ -68,7 +68,7 @@ class ScaledSigns : public Codec<T> {
     out.resize(payload_bytes(v.size()));
     for (std::size_t b = 0; b < row.count; ++b) {
       const double scale = scale_of(v.part(row.first_of(b), row.length_of(b)));
-      // One comparison for a NaN, an infinity and a scale that float cannot hold.
+      // One comparison rejects a NaN, an infinity and a scale that float cannot hold.
       if (!(scale <= std::numeric_limits<float>::max())) return false;
       store_value(static_cast<float>(scale), b, std::span<std::byte>(out));
     }

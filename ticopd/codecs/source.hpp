@@ -5,8 +5,8 @@
 
 namespace ticopd {
 
-// The row that is encoded: x itself, or x - h taken on the fly. The difference is rounded to T, so
-// that it has the bits it would have as a stored row, which then need not exist.
+// The row to encode: x itself, or x - h computed on the fly. The difference is rounded to T. So it
+// has the same bits as a stored row of differences, which need not exist.
 template <class T>
 class Source {
  public:
@@ -19,7 +19,7 @@ class Source {
   const T* h() const { return h_; }  // null: nothing is subtracted
   T operator[](std::size_t k) const { return h_ == nullptr ? x_[k] : x_[k] - h_[k]; }
 
-  // Asks for the memory, and goes on.
+  // Prefetches the row and returns at once.
   void fetch() const {
     constexpr std::size_t line = 64 / sizeof(T);
     for (std::size_t k = 0; k < size_; k += line) __builtin_prefetch(x_ + k, 0, 2);

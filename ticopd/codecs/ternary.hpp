@@ -8,8 +8,8 @@
 
 namespace ticopd {
 
-// Digits 0, 1 and 2, five to a byte: digit i of a byte counts 3^i, and 3^5 = 243 leaves the bytes
-// from 243 unused. 8/5 bits a digit is within one percent of log2(3).
+// Digits 0, 1 and 2, five per byte. Digit i of a byte has weight 3^i, so byte values from 3^5 = 243
+// on are unused. 8/5 bits per digit is within one percent of log2(3).
 inline constexpr std::size_t digits_per_byte = 5;
 constexpr std::uint32_t ternary_weight(std::size_t place) {
   constexpr std::uint32_t weights[digits_per_byte] = {1, 3, 9, 27, 81};
@@ -19,6 +19,7 @@ constexpr std::size_t ternary_bytes(std::size_t digits) {
   return digits / digits_per_byte + (digits % digits_per_byte != 0);
 }
 
+// Appends packed digits to `out`.
 class TernaryWriter {
  public:
   explicit TernaryWriter(Bytes& out) : out_(out) {}
@@ -29,7 +30,7 @@ class TernaryWriter {
     if (weight_ == 243) finish();
   }
 
-  // Zeros up to the end of the byte.
+  // Writes the last byte, filled up with zero digits.
   void finish() {
     if (weight_ > 1) out_.push_back(static_cast<std::byte>(byte_));
     byte_ = 0, weight_ = 1;
@@ -40,11 +41,12 @@ class TernaryWriter {
   unsigned byte_ = 0, weight_ = 1;
 };
 
+// Reads packed digits from `in`, which may hold anything.
 class TernaryReader {
  public:
   explicit TernaryReader(std::span<const std::byte> in) : in_(in) {}
 
-  // 3 past the end, or in a byte that no writer makes.
+  // Returns 3 past the end, and in a byte that no writer makes.
   unsigned get() {
     if (left_ == 0) {
       if (in_.empty()) return 3;
@@ -59,7 +61,7 @@ class TernaryReader {
     return digit;
   }
 
-  // Nothing is left but the zeros of the last byte.
+  // True if nothing is left but the zero digits of the last byte.
   bool at_end() const { return in_.empty() && byte_ == 0; }
 
  private:

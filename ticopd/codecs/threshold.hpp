@@ -11,9 +11,9 @@
 
 namespace ticopd {
 
-// The coordinates with |v_k| >= threshold ||v||_inf, but for zeros. Defined here, from no paper.
-// Payload: how many there are, in as many bytes as d needs, then values and indices as top_k has
-// them, `then` as well.
+// Keeps the nonzero coordinates with |v_k| >= threshold ||v||_inf. Defined here, from no paper.
+// Payload: their number, in as many bytes as d needs, then values and indices in the format of
+// top_k, with or without `then`.
 template <class T>
 class Threshold final : public Codec<T> {
  public:
@@ -51,16 +51,16 @@ class Threshold final : public Codec<T> {
   }
   bool fixed_length() const override { return false; }
 
-  // At most, and of this message.
+  // The maximum, and the count of one message.
   double paper_bits(std::size_t d) const override { return kept_.paper_bits(d, d); }
   double paper_bits_of(std::span<const std::byte> in, std::size_t d) const override {
     if (in.size() < count_bytes(d)) return 0.0;
     return kept_.paper_bits(std::min<std::size_t>(d, load_word(in.first(count_bytes(d)))), d);
   }
 
-  // At most d - 1 coordinates are lost, each below t M, beside one of M = ||v||_inf that is kept: a
-  // share of ||v||^2 of at most (d - 1) t^2 / (1 + (d - 1) t^2). What the codec of the kept values
-  // promises for d of them holds for fewer.
+  // At most d - 1 coordinates are dropped, each below t M with M = ||v||_inf, and one of magnitude
+  // M is kept. So at most the fraction (d - 1) t^2 / (1 + (d - 1) t^2) of ||v||^2 is dropped. The
+  // bound of the inner codec for d values also holds for fewer.
   ErrorBound error_bound(std::size_t d) const override {
     const double lost = d == 0 ? 0.0 : static_cast<double>(d - 1) * threshold_ * threshold_;
     return error_after_keeping(1.0 / (1.0 + lost), kept_.inner().error_bound(d));
@@ -71,6 +71,8 @@ class Threshold final : public Codec<T> {
     return (static_cast<std::size_t>(std::bit_width(d)) + 7) / 8;
   }
 
+  // True if encode would keep just these k values. Another codec may change the values, so this
+  // check is for plain values only.
   bool would_be_kept(std::size_t k, std::span<const T> q) const {
     const auto least = least_kept(static_cast<T>(threshold_), largest_magnitude(Source<T>(q)));
     return k == static_cast<std::size_t>(std::count_if(

@@ -10,22 +10,24 @@
 
 namespace ticopd {
 
-// What the entropy coder models: levels below 256 are tokens themselves; above, a token is the
-// exponent of a level and its next three bits, and the bits below those travel as they are. Smooth
+// The symbols of the entropy coder. A level below 256 is its own token. A larger level has the
+// token of its exponent and its next three bits; the bits below those are sent uncoded. Smooth
 // distributions lose nothing by that, and the table of frequencies stays short.
 inline constexpr std::size_t most_tokens = 256 + 8 * 8;
 
 constexpr std::uint32_t token_of(std::uint32_t level) {
   if (level < 256) return level;
-  static_assert(sizeof level == 4);  // of 64 bits nvcc 13 makes 0 in device code
+  static_assert(sizeof level == 4);  // in device code nvcc 13 makes 0 of 64 bits
   const auto exponent = static_cast<std::uint32_t>(std::bit_width(level)) - 1;
   return 256 + (exponent - 8) * 8 + (level >> (exponent - 3) & 7);
 }
 
+// The number of low bits that a token leaves out.
 constexpr unsigned low_bits(std::uint32_t token) {
   return token < 256 ? 0 : 5 + (token - 256) / 8;
 }
 
+// The smallest level that has this token.
 constexpr std::uint32_t lowest_level(std::uint32_t token) {
   return token < 256 ? token : (8 + (token - 256) % 8) << low_bits(token);
 }
@@ -35,7 +37,8 @@ using TokenCounts = std::array<std::uint64_t, most_tokens>;
 
 template <class Level>
 TokenCounts count_tokens(std::span<const Level> levels) {
-  // Neighbours are often equal, and an addition would wait for the last one to the same place.
+  // Neighbours are often equal, and an increment would wait for the last one at the same place.
+  // Four tables of counts avoid that.
   std::array<TokenCounts, 4> counts{};
   std::size_t k = 0;
   for (; k + 4 <= levels.size(); k += 4)
@@ -46,7 +49,7 @@ TokenCounts count_tokens(std::span<const Level> levels) {
   return counts[0];
 }
 
-// Bit j is set where level j, of at most 64, is not zero.
+// Bit j is set if level j is not zero. There are at most 64 levels.
 template <class Level>
 std::uint64_t nonzero_mask(std::span<const Level> levels) {
   std::uint64_t mask = 0;

@@ -13,10 +13,10 @@
 
 namespace ticopd {
 
-// The k coordinates of largest magnitude, ties to the lower index; as in the code of CHOCO-SGD
-// (epfml/ChocoSGD). Payload: their values in the run's precision in ascending order of index, then
-// a plane of the indices, ceil(log2 d) bits each. With `then`: the indices, then the values as that
-// codec's row.
+// Keeps the k coordinates of largest magnitude; ties go to the lower index. As in the code of
+// CHOCO-SGD (epfml/ChocoSGD). Payload: their values in the run's precision in ascending order of
+// index, then a plane of the indices, ceil(log2 d) bits each. With `then`: the indices, then the
+// values as that codec's row.
 template <class T>
 class TopK final : public Codec<T> {
  public:
@@ -43,13 +43,14 @@ class TopK final : public Codec<T> {
   bool fixed_length() const override { return kept_.fixed_length(); }
   double paper_bits(std::size_t d) const override { return kept_.paper_bits(size_.of(d), d); }
 
-  // With scaled qsgd, for example, 1 - (k/d) / tau, tau that of k coordinates.
+  // With scaled qsgd, for example: 1 - (k/d) / tau, with the tau of k coordinates.
   ErrorBound error_bound(std::size_t d) const override {
     return error_after_keeping(size_.kept_share(d), kept_.inner().error_bound(size_.of(d)));
   }
 
  private:
-  // Selecting among bare magnitudes is several times quicker than among indices that point at them.
+  // Selecting among magnitudes is several times faster than selecting among indices that point at
+  // them.
   static std::vector<std::size_t> largest(std::span<const T> v, std::size_t k) {
     std::vector<std::size_t> indices;
     if (k == 0) return indices;

@@ -10,8 +10,8 @@
 
 namespace ticopd {
 
-// Numbers on the wire: IEEE 754, little endian, in the run's precision where a codec sends them as
-// they are.
+// Numbers on the wire: IEEE 754, little endian. Values that a codec sends unchanged have the run's
+// precision.
 
 // Compares exponents as integers: unlike std::isfinite this loop is vectorised.
 template <class T>
@@ -24,7 +24,7 @@ bool all_finite(std::span<const T> v) {
   return bad == 0;
 }
 
-// max |v_k|, 0 for an empty row; a NaN is not lost, as std::max would lose it.
+// max |v_k|; 0 for an empty row. It keeps a NaN, which std::max would lose.
 template <class T>
 T largest_magnitude(Source<T> v) {
   using Largest = LargestBits<T>;
@@ -33,6 +33,7 @@ T largest_magnitude(Source<T> v) {
   return Largest::number(most);
 }
 
+// A payload need not be aligned for T, so numbers are copied as bytes.
 template <class T>
 void store_value(T value, std::size_t index, std::span<std::byte> out) {
   std::memcpy(out.data() + index * sizeof(T), &value, sizeof(T));

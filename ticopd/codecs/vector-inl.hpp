@@ -1,5 +1,5 @@
-// What the vector loops share, for one instruction set at a time. <hwy/foreach_target.h> compiles
-// the files that include this once for each, hence no #pragma once.
+// Definitions that the vector loops share. <hwy/foreach_target.h> compiles the files that include
+// this one once per instruction set, hence no #pragma once.
 #include <hwy/highway.h>
 
 #include "ticopd/codecs/vector_loops.hpp"
@@ -11,10 +11,10 @@
 #define TICOPD_VECTOR_INL
 #endif
 
-// True where there are no vectors: an old compiler, and a CPU without AVX2. Scalar loops run there.
+// True on targets without vectors (an old compiler, a CPU without AVX2). They run the scalar loops.
 #undef TICOPD_SCALAR_ONLY
 #define TICOPD_SCALAR_ONLY (HWY_TARGET == HWY_SCALAR)
-// Where Highway's operations cost more than the instruction that is meant, that is used directly.
+// AVX-512 targets use intrinsics where Highway's operation costs more than the one instruction.
 #undef TICOPD_AVX512
 #define TICOPD_AVX512 (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3)
 
@@ -24,7 +24,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Reference = ScalarLoops<float>;  // also for what is left at the end of a loop
+using Reference = ScalarLoops<float>;  // also for the remainder of a loop
 using DF = hn::ScalableTag<float>;
 using DI = hn::RebindToSigned<DF>;
 using DU = hn::RebindToUnsigned<DF>;
@@ -32,7 +32,7 @@ using VF = hn::Vec<DF>;
 using VI = hn::Vec<DI>;
 constexpr std::size_t lanes = hn::MaxLanes(DF());
 
-// v[k], v[k + 1], ...: the one place where a difference is taken.
+// v[k], v[k + 1], ...: the only place where the vector loops subtract h.
 template <class D>
 HWY_INLINE hn::Vec<D> coordinates(D d, Source<float> v, std::size_t k) {
   const auto x = hn::LoadU(d, v.x() + k);

@@ -1,4 +1,4 @@
-// Levels and signs: coordinates to bytes, and back.
+// Turns coordinates into levels and signs, and back.
 #include "ticopd/codecs/vector_loops.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -40,7 +40,8 @@ void unpack_nibbles(const std::byte* in, std::span<std::uint8_t> levels) {
 constexpr __mmask16 all = 0xffff;
 #endif
 
-// floor of what is not negative and fits; Highway's own conversion also mends what does not fit.
+// floor of a number that is not negative and fits in an int. Highway's own conversion costs more,
+// because it also handles numbers that do not fit.
 HWY_INLINE VI whole_part(VF x) {
 #if TICOPD_AVX512
   return VI{_mm512_maskz_cvttps_epi32(all, x.raw)};
@@ -66,6 +67,7 @@ HWY_INLINE void store_levels(VI levels, Level* out) {
 }
 
 // Scale::level in vectors.
+// Like all loops here, it makes the bits of ScalarLoops: the same operations in the same order.
 template <class Level>
 void quantise(Source<float> v, const std::uint32_t* noise, const Scale<float>& by, Level* levels) {
   const DF d;
@@ -77,15 +79,15 @@ void quantise(Source<float> v, const std::uint32_t* noise, const Scale<float>& b
     VF x = hn::Abs(coordinates(d, v, k));
     if (lifted) x = hn::Mul(x, lift);
     const auto bits = hn::BitCast(DI(), hn::ShiftRight<8>(hn::LoadU(DU(), noise + k)));
-    // u is exact as a product, so fusing it with the sum rounds as often as not fusing it.
+    // The product u is exact, so the fused multiply-add has the bits of two separate operations.
     x = hn::MulAdd(hn::ConvertTo(d, bits), unit, hn::Mul(x, scale));
     store_levels(whole_part(hn::Min(x, top)), levels + k);
   }
   Reference::quantise(v.part(k, v.size() - k), noise + k, by, levels + k);
 }
 
-// Calls give(j, negative) for each vector j, j + lanes, ... of 64 coordinates, `negative` the sign
-// bits of those that the plane's word says are.
+// Calls give(j, negative) for the vectors of 64 coordinates, j = 0, lanes, 2 lanes, ... `negative`
+// holds a sign bit in each lane whose bit in the plane is set.
 template <class Give>
 HWY_INLINE void each_sign(const std::byte* signs, Give give) {
   const std::uint64_t word = load_word({signs, sizeof(std::uint64_t)});
@@ -103,6 +105,7 @@ void dequantise(const Level* levels, const std::byte* signs, std::size_t first, 
   const DF d;
   const hn::Rebind<Level, DF> dl;
   const VF units = hn::Set(d, unit);
+  // Vectors take 64 signs at a time, in whole words. The scalar loop does the coordinates before.
   std::size_t k = std::min((chunk - first % chunk) % chunk, q.size());
   Reference::dequantise(levels, signs, first, unit, q.first(k));
   for (; k + chunk <= q.size(); k += chunk)
@@ -116,7 +119,7 @@ void dequantise(const Level* levels, const std::byte* signs, std::size_t first, 
 
 // The sign bits of one vector, the first lane's lowest.
 HWY_INLINE std::uint32_t sign_bits(VF x) {
-#if TICOPD_AVX512  // Highway has masks only by way of memory
+#if TICOPD_AVX512  // Highway would go through memory
   return _mm512_movepi32_mask(_mm512_castps_si512(x.raw));
 #elif HWY_TARGET == HWY_AVX2
   return static_cast<std::uint32_t>(_mm256_movemask_ps(x.raw));
@@ -147,7 +150,7 @@ void give_signs(const std::byte* signs, float value, std::span<float> q) {
   Reference::give_signs(signs + k / 8, value, q.subspan(k));
 }
 
-// Two levels below 16 in the bytes of a 16-bit lane <-> one byte.
+// Packs two levels below 16, in the bytes of a 16-bit lane, into one byte, and unpacks them.
 void pack_nibbles(std::span<const std::uint8_t> levels, std::byte* out) {
   const hn::ScalableTag<std::uint16_t> d16;
   const hn::Rebind<std::uint8_t, decltype(d16)> d8;
@@ -178,6 +181,7 @@ void unpack_nibbles(const std::byte* in, std::span<std::uint8_t> levels) {
 }
 #endif
 
+// Highway chooses among functions at run time, and takes no templates.
 void quantise_8(Source<float> v, const std::uint32_t* noise, const Scale<float>& by,
                 std::uint8_t* levels) {
   quantise(v, noise, by, levels);

@@ -4,8 +4,8 @@
 
 namespace ticopd {
 
-// The loops of ScalarLoops<float>, bit for bit, in the vectors of the CPU this runs on (Highway
-// compiles them for each instruction set and chooses when first called).
+// The loops of ScalarLoops<float> in vector instructions, with the same bits. Highway compiles them
+// for each instruction set and chooses one at the first call.
 struct VectorLoops {
   static double sum_of_squares(Source<float> v);
   static double sum_of_magnitudes(Source<float> v);
@@ -28,7 +28,8 @@ struct VectorLoops {
   static void unpack(const std::byte* in, unsigned bits, std::span<Level> levels);
 };
 
-// Rows of double: their noise is the same words, and most of the work.
+// Rows of double. Most of their work is drawing noise, and their noise words are those of float
+// rows, so the vector loop draws them.
 struct DoubleLoops : ScalarLoops<double> {
   static void draw(const MessageId& message, std::size_t first, std::size_t count,
                    std::uint32_t* out) {

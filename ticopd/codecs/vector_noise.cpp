@@ -17,9 +17,10 @@ void draw(const MessageId& message, std::size_t first, std::size_t count, std::u
 }
 #else
 
-// One 64-bit lane per counter, each of its four words in the low half of a lane of its own vector.
-// The widening multiplication reads low halves only, so what it leaves in the high halves does no
-// harm, and a round is two multiplications, two shifts and two xors of three.
+// A 64-bit lane per counter. Each of the counter's four words has a vector of its own and lies in
+// the low half of the lane. The widening multiplication reads only the low halves, so what it
+// leaves in the high halves does no harm. A round is two multiplications, two shifts and two
+// three-way xors.
 class Philox {
  public:
   using D64 = hn::ScalableTag<std::uint64_t>;
@@ -29,8 +30,8 @@ class Philox {
   static constexpr std::size_t ways = HWY_MAX_BYTES >= 64 ? 4 : 2;
   static constexpr std::size_t words = ways * 2 * hn::MaxLanes(D32());
 
-  // Round, agent and channel are the same in all lanes, so half of the first two rounds is scalar:
-  // after them the words are (x0, x1, x2, fourth), and only the others differ between lanes.
+  // Round, agent and channel are the same in all lanes, so half of the first two rounds is scalar.
+  // After these rounds only x0, x1 and x2 differ between lanes; the fourth word does not.
   explicit HWY_INLINE Philox(const MessageId& message) {
     std::uint32_t k0 = static_cast<std::uint32_t>(message.seed);
     std::uint32_t k1 = static_cast<std::uint32_t>(message.seed >> 32);
@@ -44,7 +45,7 @@ class Philox {
     after_3_ = static_cast<std::uint32_t>(third) ^ key_[2].k1;
   }
 
-  // `words` words in coordinate order, from counter `index` on.
+  // Writes `words` words in coordinate order, starting at counter `index`.
   HWY_INLINE void block(std::uint32_t index, std::uint32_t* HWY_RESTRICT out) const {
     const D64 d;
     V x0[ways], x1[ways], x2[ways], x3[ways];
@@ -87,8 +88,9 @@ class Philox {
     return hn::MulEven(hn::BitCast(D32(), x), hn::Set(D32(), m));
   }
 
-  // The even lanes hold the first half of the counters, the odd ones the second: interleaving the
-  // lanes of two vectors, which stays inside 128 bits, then leaves all words in order.
+  // The even lanes hold the first half of the counters and the odd lanes the second half.
+  // Interleaving two vectors stays inside 128 bits; with this order it leaves all words in
+  // coordinate order.
   static HWY_INLINE V lane_counters() {
     constexpr std::size_t lanes = hn::MaxLanes(D64());
     alignas(64) std::uint64_t counters[lanes];
@@ -96,8 +98,8 @@ class Philox {
     return hn::Load(D64(), counters);
   }
 
-  // The last round leaves both words that come of one product in its lane: the high word, xored,
-  // in the low half and the low word in the high half.
+  // The last round leaves both words of one product in its lane: the high word, xored, in the low
+  // half, and the low word in the high half.
   static HWY_INLINE V last(V p, V x, std::uint32_t k) {
     const auto swapped = hn::Shuffle2301(hn::BitCast(D32(), p));
 #if TICOPD_AVX512  // one masked instruction; Highway has no masked Xor3
@@ -116,6 +118,7 @@ class Philox {
   std::uint32_t after_1_, after_2_x0_, after_2_x2_, after_3_;
 };
 
+// Writes whole blocks, so `out` may get more than `count` words.
 void draw(const MessageId& message, std::size_t first, std::size_t count, std::uint32_t* out) {
   static_assert(codec_stretch % Philox::words == 0);
   const Philox philox(message);

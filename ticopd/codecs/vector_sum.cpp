@@ -23,7 +23,7 @@ double sum_of_magnitudes(Source<float> v) {
 using DD = hn::ScalableTag<double>;
 using VD = hn::Vec<DD>;
 
-// One block of the tree of ticopd/numeric/sum.hpp, or what is left of the row: its 16 lanes are two
+// One block of the tree of ticopd/numeric/sum.hpp, or the rest of the row. Its 16 lanes are two
 // vectors of eight, or four of four, ...
 template <class AddTerm>
 HWY_INLINE double block_sum(Source<float> v, AddTerm add_term) {

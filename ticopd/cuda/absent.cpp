@@ -4,6 +4,7 @@
 namespace ticopd::cuda {
 namespace {
 
+// A build without CUDA has every function of cuda.hpp, so that the rest of the library links.
 [[noreturn]] void refuse() {
   throw UnavailableError(
       "--device cuda: this build has no CUDA part (build with -DTICOPD_CUDA=ON); run with --device "

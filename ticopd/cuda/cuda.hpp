@@ -12,12 +12,12 @@
 #include "ticopd/cuda/gradients/problem.hpp"
 #include "ticopd/network/any_network.hpp"
 
-// All that the rest of the library knows of the CUDA part. It is there in every build: in one
-// without CUDA (absent.cpp) all of it throws UnavailableError.
+// Everything that the rest of the library knows of the CUDA part. It exists in every build: without
+// CUDA (absent.cpp) all functions throw UnavailableError.
 namespace ticopd::cuda {
 
-// UnavailableError, with one line that says what is missing: this build's CUDA part, a GPU, a
-// driver that is new enough, a GPU of a kind that we have kernels for.
+// Throws UnavailableError with one line that says what is missing: this build's CUDA part, a GPU, a
+// driver that is new enough, or kernels for this kind of GPU.
 void require_device();
 
 std::string device_name();  // for run.json
@@ -29,12 +29,12 @@ struct Options {
   bool tf32 = false;           // products of float features in TF32
 };
 
-// The network whose rows all lie on the device.
+// Makes the network whose rows all lie on the device.
 std::unique_ptr<AnyNetwork<float>> make_network(const Surroundings<float>& surroundings,
                                                 const Options& options);
 
-// As ticopd::make_algorithm, for that network. Making a run is an UnavailableError if the device's
-// memory would not do; that is found before any of it is taken.
+// Like ticopd::make_algorithm, for that network. Making a run throws UnavailableError if it needs
+// more memory than the device has free. This is checked before anything is allocated.
 RunFactory<float> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
                                  Warnings& warnings, std::uint32_t iterations);
 

@@ -9,12 +9,12 @@
 namespace ticopd::cuda {
 
 // One row of d coordinates per agent, on the device. Rows begin at multiples of 512 bytes, so that
-// a warp reads and writes whole lines.
+// a warp reads and writes whole cache lines.
 class DeviceField {
  public:
   DeviceField() = default;
-  // With a queue, what it has recorded runs before the memory goes: a field may live shorter than
-  // that waits.
+  // With a queue, its recorded work runs before the memory is freed. So a field may be destroyed
+  // while recorded work still uses it.
   DeviceField(std::size_t rows, std::size_t cols, Queue* queue = nullptr)
       : rows_(rows), cols_(cols), stride_(padded(cols)), data_(rows * stride_), queue_(queue) {}
 
@@ -24,7 +24,7 @@ class DeviceField {
   bool empty() const { return data_.size() == 0; }
   Rows view() const { return {const_cast<float*>(data_.data()), stride_}; }
 
-  // Whole fields, or all rows alike. They wait for the device.
+  // Copy whole fields, or one row to all rows. They wait for the device.
   void upload(const Field<float>& from) {
     copy_rows(data_.data(), stride_ * sizeof(float), from.data(), cols_ * sizeof(float),
               cols_ * sizeof(float), rows_);
@@ -45,7 +45,7 @@ class DeviceField {
   struct Finish {
     void operator()(Queue* queue) const noexcept { queue->finish_quietly(); }
   };
-  std::unique_ptr<Queue, Finish> queue_;  // after the memory, and so before it when both go
+  std::unique_ptr<Queue, Finish> queue_;  // declared last, so destroyed before the memory
 };
 
 }  // namespace ticopd::cuda

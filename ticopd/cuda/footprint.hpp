@@ -9,21 +9,21 @@
 
 namespace ticopd::cuda {
 
-// What a run keeps on the device.
+// The fields and mirrors that a run keeps on the device.
 struct Footprint {
-  std::size_t fields = 0;      // a row for each agent
-  std::size_t surrogates = 0;  // fields of mirrors: a row for each agent, or for each of its links
+  std::size_t fields = 0;      // one row per agent
+  std::size_t surrogates = 0;  // fields of mirrors: one row per agent, or per link
   std::size_t coded = 0;       // mirrors whose rows go through the codec
 
-  // Fields and surrogates, as AnyNetwork::state_bytes counts them. `links`: both ways, where they
-  // come and go; else 0.
+  // Fields and surrogates, as AnyNetwork::state_bytes counts them. `links` counts both directions
+  // if links come and go; else it is 0.
   std::size_t state_bytes(std::size_t agents, std::size_t links, std::size_t d) const;
-  // What its mirrors' codecs have beside that, at most.
+  // The most that its mirrors' codecs need besides.
   std::size_t codec_bytes(std::size_t agents, std::size_t links, std::size_t d,
                           const CodecOptions& codec) const;
 };
 
-// A network without memory: it counts what an algorithm asks for when its run is made.
+// A network without memory. It counts what an algorithm asks for when its run is made.
 class CountingNetwork {
  public:
   using Scalar = float;

@@ -9,7 +9,7 @@
 
 namespace ticopd::cuda {
 
-// M h on the device, recomputed wherever it is read, like the CPU's Mixture.
+// M h on the device, recomputed every time it is read, like the CPU's Mixture.
 struct MixingTerm {
   std::uint32_t slot;
   float weight;
@@ -20,20 +20,22 @@ struct Mixture {
   const MixingTerm* terms;
 };
 
-// One number for each agent.
+// One number per agent.
 struct PerAgent {
   const float* values;
 };
 
+// A field that the formula only reads.
 struct Read {
   Rows rows;
 };
+// A field that the formula writes.
 struct Written {
   Rows rows;
 };
 
-// What a row of an operand needs that no kernel ever writes: read before the kernel before has
-// ended.
+// The part of an operand's row that no kernel ever writes. A map reads it before the previous
+// kernel has ended.
 template <class View>
 struct Head {
   __device__ Head(const View&, std::size_t) {}
@@ -58,7 +60,7 @@ struct Head<PerAgent> {
   __device__ Head(const PerAgent& from, std::size_t row) : value(from.values[row]) {}
 };
 
-// Four coordinates of one operand: a thread's share.
+// Four coordinates of one operand: the share of one thread.
 template <class View>
 struct Four;
 
@@ -91,7 +93,7 @@ struct Four<Written> {
 template <>
 struct Four<Mixture> {
   float v[4] = {0, 0, 0, 0};
-  // Terms are added one by one in their order, as on the CPU: the first is not added to zero.
+  // Terms are added one by one in order, as on the CPU: the first is not added to zero.
   __device__ Four(const Mixture& from, const Head<Mixture>& head, std::size_t, std::size_t k) {
 #pragma unroll
     for (std::uint32_t i = 0; i < Head<Mixture>::kept; ++i)
@@ -119,7 +121,7 @@ struct Four<PerAgent> {
   __device__ void store(const PerAgent&, std::size_t, std::size_t, std::size_t) const {}
 };
 
-// Which parameters of a formula it writes to: those it takes by reference.
+// Tells which parameters a formula writes: those it takes by reference.
 template <class>
 struct Signature;
 template <class F, class... A>
@@ -129,8 +131,8 @@ struct Signature<void (F::*)(A...) const> {
       std::is_lvalue_reference_v<std::tuple_element_t<i, std::tuple<A...>>>;
 };
 
-// A field that a mirror will send next: whoever writes it leaves the sums of (v - h)^2 over blocks
-// of 128 coordinates, from which the codec has its norm without a sweep of its own.
+// A field that a mirror will send next. The map that writes it also leaves the sums of (v - h)^2
+// over blocks of 128 coordinates. The codec computes its norm from them without a sweep of its own.
 struct Watch {
   Rows v, h;
   double* squares = nullptr;  // by row; null: nothing is watched
@@ -139,8 +141,8 @@ struct Watch {
 
 inline constexpr unsigned map_threads = 128;
 
-// The sum of one block in the frozen tree of numeric/sum.hpp, by a warp that has 4 coordinates in
-// each thread: sixteen lanes add up every sixteenth coordinate, then fold.
+// The sum of one block in the frozen tree of numeric/sum.hpp, by a warp with 4 coordinates per
+// thread: sixteen lanes add up every sixteenth coordinate, then fold.
 __device__ __forceinline__ void sum_block_squares(const float (&difference)[4], double* to) {
   __shared__ float4 all[map_threads / 32][32];
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -158,7 +160,7 @@ __device__ __forceinline__ void sum_block_squares(const float (&difference)[4], 
   if (lane == 0) *to = sum;
 }
 
-// Leaves the difference to the surrogate, where this operand is the watched one.
+// Stores the difference to the surrogate if this operand is the watched one.
 template <class View>
 __device__ __forceinline__ void take_difference(const Four<View>&, const View&, const Watch&,
                                                 std::size_t, std::size_t, std::size_t,
@@ -172,7 +174,7 @@ __device__ __forceinline__ void take_difference(const Four<Written>& four, const
   for (int j = 0; j < 4; ++j) difference[j] = k + j < d ? four.v[j] - h[j] : 0.0f;
 }
 
-// The formula at every coordinate of every row: what a CPU network does chunk by chunk.
+// Applies the formula at every coordinate of every row, as a CPU network does chunk by chunk.
 template <class F, class... Views>
 __global__ void __launch_bounds__(map_threads)
     map_rows(F formula, std::size_t d, Watch watch, Views... views) {

@@ -1,6 +1,6 @@
-// What metrics ask of a CUDA network. Models and their mean are measured where they lie, and only
-// numbers come back: sums have the order of the CPU's (network/row_metrics.cpp, agent_sums.hpp),
-// and so their bits.
+// Metrics of a CUDA network. Models and their mean are measured on the device, and only numbers
+// come back. Sums have the order of the CPU's (network/row_metrics.cpp, agent_sums.hpp), hence
+// their bits.
 #include <numeric>
 
 #include "ticopd/cuda/metrics.hpp"
@@ -10,7 +10,7 @@
 namespace ticopd::cuda {
 namespace {
 
-// So many models are recorded, and run, at once: a graph of thousands of them would be large.
+// The number of models recorded and run at once: a graph of thousands of models would be large.
 constexpr std::size_t models_at_once = 64;
 
 // Coordinate k of the rows' sum, divided by n.
@@ -21,7 +21,7 @@ __device__ double mean_at(const Rows& rows, std::uint64_t agents, double n, std:
   return sum / n;
 }
 
-// What is added up over coordinates k, of sum `i` among several.
+// The terms of sums over coordinates k; `i` is the number of the sum.
 struct ToMean {
   Rows x;
   const double* mean;
@@ -47,7 +47,7 @@ struct OfMean {
   }
 };
 
-// The first half of the tree: a block of the grid for each block of coordinates of each sum.
+// The first half of the tree: one thread block per sum and block of coordinates.
 template <class Term>
 __global__ void __launch_bounds__(part_threads)
     leave_parts(Term term, std::uint64_t d, double* parts) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(part_threads)
   if (threadIdx.x == 0) parts[std::size_t{blockIdx.y} * gridDim.x + blockIdx.x] = part;
 }
 
-// And the second: a block of the grid for each sum.
+// The second half: one thread block per sum.
 __global__ void __launch_bounds__(row_sum_threads)
     add_parts(const double* parts, std::uint64_t blocks, double* sums) {
   const double sum = sum_of_parts(parts + blockIdx.x * blocks, blocks);
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(part_threads)
   model[k] = static_cast<float>(mean[k]);
 }
 
-// The agents' values in their order, by one block: one thread adds what all of them fetch.
+// Averages the agents' values in their order, in one thread block: all threads fetch, one adds.
 __global__ void __launch_bounds__(part_threads)
     average_values(const double* values, std::uint64_t agents, double* average) {
   __shared__ double stage[part_threads];
@@ -98,7 +98,7 @@ void record_parts(Queue& queue, MetricsRoom& room, const Term& term, std::size_t
                room.parts_of(sum));
 }
 
-// All of them, also those that nobody asked for this time.
+// Computes all sums, also those that nobody asked for this time.
 void record_sums(Queue& queue, MetricsRoom& room, std::size_t agents) {
   queue.launch(add_parts,
                Grid{.blocks = dim3(static_cast<unsigned>(MetricsRoom::sums_of(agents))),
@@ -129,7 +129,7 @@ std::size_t MetricsRoom::bytes(std::size_t agents, std::size_t d) {
 MetricsRoom& CudaNetwork::metrics_room() {
   if (!metrics_room_)
     metrics_room_ = std::make_unique<MetricsRoom>(placement_.rows(), s_.objective.dimension());
-  queue_.finish();  // what metrics do is a graph of its own
+  queue_.finish();  // metrics are a graph of their own
   return *metrics_room_;
 }
 

@@ -8,7 +8,7 @@
 namespace ticopd::cuda {
 namespace {
 
-// skipped[m] = 1 unless row and surrogate are further apart than that. One block for each message.
+// skipped[m] = 1 unless ||row - surrogate||^2 > least. One thread block per message.
 __global__ void __launch_bounds__(row_sum_threads)
     find_unmoved(Rows v, Rows h, const Message* messages, std::size_t d, float least,
                  Trouble* trouble, std::uint8_t* skipped, Round round) {
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(row_sum_threads)
   if (!isfinite(distance)) report(trouble, m, round.number());
 }
 
-// No message: q = 0.
+// Without a message q = 0.
 __global__ void stay_as_they_are(Rows h, Rows estimate, Rows sent, std::size_t d) {
   const std::size_t k = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (k >= d) return;
@@ -77,7 +77,7 @@ DeviceMirror::DeviceMirror(CudaNetwork& net, const Mixing& matrix, std::uint16_t
     for (std::size_t i = 0; i < 3; ++i)
       if (wanted[i]) means_[i] = DeviceField(net.placement().rows(), d);
     mean_.upload(routes_.mean());
-    // Room for the rounds in which every link is there: what is recorded keeps its addresses.
+    // Room for a round in which every link is active, because recorded work keeps its addresses.
     std::size_t terms = 0;
     for (const auto& row : matrix.rows) terms += 2 * row.size();
     mixing_.begin = Buffer<std::uint32_t>(net.placement().rows() + 1);
@@ -110,7 +110,7 @@ DeviceMirror::DeviceMirror(CudaNetwork& net, const Mixing& matrix, std::uint16_t
 }
 
 DeviceMirror::~DeviceMirror() {
-  net_.queue().finish_quietly();  // what is recorded reads our rows
+  net_.queue().finish_quietly();  // recorded work reads our rows
   net_.remove(this);
 }
 
@@ -178,7 +178,7 @@ void DeviceMirror::exchange(const DeviceField& v, const Call& call) {
   Queue& queue = net_.queue();
   queue.join();
   const Surroundings<float>& s = net_.surroundings();
-  if (routes_.by_link()) {  // other links than in the last round
+  if (routes_.by_link()) {  // the links differ from the last round's
     queue.finish();
     routes_.at(net_.round());
     upload_routes();
@@ -215,7 +215,7 @@ void DeviceMirror::exchange(const DeviceField& v, const Call& call) {
     watched_stride_ = v.view().stride;
   }
   fresh_ = false;
-  if (routes_.by_link())  // also those without message
+  if (routes_.by_link())  // slots without a message too
     queue.launch(stay_as_they_are, every_coordinate(h_), h_.view(), estimate_.view(), sent_.view(),
                  h_.cols());
   if (count > 0) {
@@ -227,7 +227,7 @@ void DeviceMirror::exchange(const DeviceField& v, const Call& call) {
   update_means();
 }
 
-// The CPU's own mirror, with the rows carried there and back.
+// Exchanges through the CPU's mirror; rows are copied to the host and back.
 void DeviceMirror::exchange_on_host(const DeviceField& v, const Call& call) {
   net_.queue().host([&] {
     v.download(host_v_);
@@ -276,7 +276,7 @@ void DeviceMirror::give_counts(Ledger& ledger) {
     const auto& [row, links] = senders_[slot];
     Ledger::Agent& a = ledger.agents[row];
     a.saturated += counted[slot].saturated;
-    if (links.empty()) continue;  // what goes to nobody costs nothing
+    if (links.empty()) continue;  // a payload that goes to nobody is free
     a.messages += counted[slot].messages;
     a.payload_bytes += counted[slot].bytes;
     a.paper_bits += counted[slot].paper_bits;
@@ -294,12 +294,12 @@ const DeviceField& DeviceMirror::mean_of(const DeviceField& rows) const {
 }
 
 Mixture DeviceMirror::mixture(const DeviceField& rows) const {
-  if (in_flight_) throw std::logic_error("Mirror: a mixture is read before receive");
+  if (in_flight_) throw std::logic_error("Mirror: a mixture was read before receive");
   return {rows.view(), mixing_.begin.data(), mixing_.terms.data()};
 }
 
 const DeviceField& DeviceMirror::kept(const DeviceField& rows) const {
-  if (rows.empty()) throw std::logic_error("Mirror: reads what MirrorOptions did not ask to keep");
+  if (rows.empty()) throw std::logic_error("Mirror: estimate or sent is not set in MirrorOptions");
   return rows;
 }
 

@@ -14,9 +14,9 @@ namespace ticopd::cuda {
 
 class CudaNetwork;
 
-// A mirror whose rows all lie on one device: what is sent is received when it is encoded, and
-// nothing is in flight between the two. Payloads of fixed codings are really made, in memory of the
-// device, and counted there. Where the device has no such codec the exchange is the CPU's own.
+// A mirror whose rows all lie on one device. A message is received as soon as it is encoded.
+// Payloads of fixed codings are really made, in device memory, and counted there. If the device has
+// no such codec, the CPU's mirror does the exchange.
 class DeviceMirror {
  public:
   DeviceMirror(CudaNetwork& net, const Mixing& matrix, std::uint16_t channel,
@@ -31,8 +31,8 @@ class DeviceMirror {
   void send(const DeviceField& v, float gain = 1);
   void send_raw(const DeviceField& v);
   void send_moved(const DeviceField& v, float least, float gain = 1);
-  void receive();  // what was sent is here already; nobody runs beside it any more
-  // Whether these rows are of this mirror, and its codec may be at them, beside what is asked next.
+  void receive();  // waits for the codec, which may run beside a gradient
+  // True if these rows belong to this mirror and its codec may still be writing them.
   bool changes(const float* rows) const;
 
   const DeviceField& own() const { return mean_of(h_); }
@@ -44,20 +44,20 @@ class DeviceMirror {
   // For checkpoints.
   const Routes<float>& routes() const { return routes_; }
   void download(Field<float>& rows) const { h_.download(rows); }
-  void restore(const Field<float>& rows);  // of the round that the network has now
+  void restore(const Field<float>& rows);  // at the network's round
 
-  // Moves what was counted since the last time to the ledger.
+  // Adds what was counted since the last call to the ledger.
   void give_counts(Ledger& ledger);
 
-  const DeviceCodec* codec() const { return codec_.get(); }  // null: the host's
+  const DeviceCodec* codec() const { return codec_.get(); }  // null: the host encodes
 
   // The rows that are sent here in every round, if their squares would save the codec a sweep.
   const float* watched() const { return watched_; }
-  Watch watch();  // they are written now, and their squares left
+  Watch watch();  // called when they are written, with their squares
   void forget_squares() { fresh_ = false; }
 
  private:
-  // Terms of a LocalMixing on the device, with room for the longest.
+  // Terms of a LocalMixing on the device.
   struct Terms {
     Buffer<std::uint32_t> begin;
     Buffer<MixingTerm> terms;
@@ -81,7 +81,7 @@ class DeviceMirror {
   OwnChannel channel_;
   Routes<float> routes_;
   DeviceField h_, estimate_, sent_;  // by slot of the routes
-  DeviceField means_[3];             // of those, by agent, where it has several
+  DeviceField means_[3];             // of those, per agent, if it has one row per link
   Terms mixing_, mean_;
   Buffer<Message> messages_;
   Buffer<Counters> counters_;     // by slot
@@ -93,7 +93,7 @@ class DeviceMirror {
   std::vector<Sender> senders_;  // by slot
   const float* watched_ = nullptr;
   std::size_t watched_stride_ = 0;
-  bool fresh_ = false;  // squares_ are of the rows as they are
+  bool fresh_ = false;  // squares_ match the rows
   bool in_flight_ = false;
   Buffer<double> squares_;
   std::unique_ptr<DeviceCodec> codec_, lossless_;

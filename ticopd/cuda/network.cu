@@ -9,12 +9,14 @@
 namespace ticopd::cuda {
 namespace {
 
-// How often the host looks whether a message could not be encoded. It sees how that was a look ago.
+// The host checks every so many rounds if a message could not be encoded. It sees the state at the
+// check before.
 constexpr std::uint32_t rounds_between_looks = 64;
-// And it passes over the last rounds before that, which may have been launched by then or not: what
-// is found, and when, depends on nobody's speed.
+// It ignores the last rounds before that state, which may or may not have been launched by then. So
+// what is found, and when, does not depend on speed.
 constexpr std::uint32_t rounds_unsure = 32;
 
+// Pinned, so that the device can copy to it while the host goes on.
 std::shared_ptr<Trouble> pinned_trouble() {
   const std::lock_guard lock(device_mutex());
   void* memory = nullptr;
@@ -50,14 +52,14 @@ CudaNetwork::Loaded::Loaded(const Problem& problem, bool in_tf32)
       fused(make_fused_gradient(problem)),
       general(make_general_objective(problem, tf32)) {}
 
-// The last problem stays on the device until another one comes. At the end of the program it is
-// left to the driver: cuBLAS may be gone before statics are destroyed.
+// The last problem stays on the device until another one comes. At the end of the program the
+// driver frees it, because cuBLAS may be gone before statics are destroyed.
 struct CudaNetwork::Last {
   std::mutex mutex;
   std::weak_ptr<const Problem> problem;
   std::shared_ptr<Loaded> loaded;
 
-  // Whether it is this one, and nobody's; if not it makes room.
+  // True if this problem is loaded and no network uses it. Otherwise releases what is loaded.
   bool is(const std::shared_ptr<const Problem>& asked, bool tf32) {
     const bool same = loaded && asked && problem.lock() == asked && loaded->tf32 == tf32 &&
                       loaded.use_count() == 1;
@@ -144,28 +146,28 @@ void CudaNetwork::finish() {
 void CudaNetwork::look_for_trouble(std::uint32_t last) const {
   const Trouble& t = *seen_;
   if (t.any == 0 || t.round > last) return;
-  throw Diverged("diverged: what agent " + std::to_string(t.agent) + ", round " +
+  throw Diverged("diverged: the message of agent " + std::to_string(t.agent) + ", round " +
                  std::to_string(t.round) + ", channel " + std::to_string(t.channel) +
-                 " would send is not finite, or beyond what the codec can carry");
+                 " is not finite, or outside the codec's range");
 }
 
 void CudaNetwork::watch_writing(const float* rows, Watch& watch) {
   for (DeviceMirror* mirror : mirrors_) {
     if (mirror->watched() != rows || rows == nullptr) continue;
     if (watch.squares)
-      mirror->forget_squares();  // one is served
+      mirror->forget_squares();  // only one mirror gets sums
     else
       watch = mirror->watch();
   }
 }
 
 void CudaNetwork::written(const float* rows) {
-  if (rows == sending_) queue_.join();  // it is read until then
+  if (rows == sending_) queue_.join();  // the codec reads these rows until then
   for (DeviceMirror* mirror : mirrors_)
     if (mirror->watched() == rows) mirror->forget_squares();
 }
 
-// Codecs run beside gradients, so a gradient at what a codec makes must wait for it.
+// Codecs run beside gradients. So a gradient at rows that a codec writes must wait for the codec.
 void CudaNetwork::before_gradient(const Field& x, const Field& g) {
   for (const DeviceMirror* mirror : mirrors_)
     if (mirror->changes(x.view().data)) queue_.join();
@@ -207,7 +209,7 @@ Ledger& CudaNetwork::ledger() {
   Ledger& all = AnyNetwork<float>::ledger();
   queue_.finish();
   for (DeviceMirror* mirror : mirrors_) mirror->give_counts(all);
-  // What went through the host was counted there.
+  // Messages that went through the host were counted there.
   for (std::size_t row = 0; row < all.agents.size(); ++row) {
     Ledger::Agent& from = host_.ledger().agents[row];
     Ledger::Agent& to = all.agents[row];

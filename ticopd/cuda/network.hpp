@@ -17,8 +17,8 @@
 
 namespace ticopd::cuda {
 
-// All rows on one device, and the verbs over them. The verbs are recorded and run when somebody
-// looks, or when enough rounds have come together (queue.hpp).
+// All rows on one device, and the verbs over them. Verbs are recorded. They run when a result is
+// read, or when enough rounds are recorded (queue.hpp).
 class CudaNetwork final : public AnyNetwork<float> {
  public:
   using Scalar = float;
@@ -56,14 +56,15 @@ class CudaNetwork final : public AnyNetwork<float> {
                           const Field* surrogates);
   Ledger& ledger() override;
 
-  // UnavailableError if a run with this footprint and the problem would not fit onto the device. To
-  // be asked before the run is made.
+  // Throws UnavailableError if a run with this footprint and the problem does not fit onto the
+  // device. Call it before the run is made.
   void require_room(const Footprint& run);
   std::string_view gradient_name();  // what computes full gradients
-  // Otherwise it is loaded when first needed, and the run's clock would count that.
+  // Loads the problem now. Otherwise it is loaded when first needed, which the run's clock would
+  // count.
   void load_problem() { loaded(); }
 
-  // Everything asked for is done. Diverged if a message could not be encoded.
+  // Waits until everything asked for is done. Throws Diverged if a message could not be encoded.
   void finish();
 
   Queue& queue() { return queue_; }
@@ -77,9 +78,9 @@ class CudaNetwork final : public AnyNetwork<float> {
  private:
   void before_gradient(const Field& x, const Field& g);
   void host_gradient(const Field& x, Field& g, bool full);
-  void look_for_trouble(std::uint32_t last) const;  // in rounds up to that
-  // These rows are about to be written: by a map, which can leave sums for one mirror, or
-  // otherwise.
+  void look_for_trouble(std::uint32_t last) const;  // in rounds up to `last`
+  // These rows are about to be written: by a map, which can leave sums for one mirror
+  // (watch_writing), or otherwise (written).
   void watch_writing(const float* rows, Watch& watch);
   void written(const float* rows);
   static const float* data_of(const Field& field) { return field.view().data; }
@@ -103,8 +104,8 @@ class CudaNetwork final : public AnyNetwork<float> {
   Options options_;
   CpuNetwork<float> host_;  // what the device has no code for
   Queue queue_;
-  // The problem on the device. Networks of one problem share it, one after the other: a search
-  // makes hundreds of them.
+  // The problem on the device. Networks of one problem share it, one after the other, because a
+  // search makes hundreds of them.
   struct Loaded {
     Loaded(const Problem& problem, bool tf32);
     bool tf32;
@@ -112,22 +113,22 @@ class CudaNetwork final : public AnyNetwork<float> {
     std::unique_ptr<GeneralObjective> general;
   };
   static std::shared_ptr<Loaded> load(const std::shared_ptr<const Problem>& problem, bool tf32);
-  // Whether the problem is on the device already, from a network before; if not, what is there
-  // makes room.
+  // True if a network before this one left the problem on the device. Otherwise releases what is
+  // there.
   static bool has_loaded(const std::shared_ptr<const Problem>& problem, bool tf32);
   struct Last;
   static Last& last();
   Loaded* loaded();
-  FullGradient* fused();        // null: of another kind, or gradients are the host's
-  GeneralObjective* general();  // null: all is the host's
+  FullGradient* fused();        // null: another kind of problem, or host gradients
+  GeneralObjective* general();  // null: the host computes everything
   std::shared_ptr<Loaded> loaded_;
   Buffer<float> self_weight_, degree_;
   Buffer<Trouble> trouble_;
-  std::shared_ptr<Trouble> seen_;  // a copy for the host, a little late
+  std::shared_ptr<Trouble> seen_;  // the host's copy, a little late
   std::vector<DeviceMirror*> mirrors_;
   const float* sending_ = nullptr;
   MetricsRoom& metrics_room();
-  // f and ||grad f||^2 at a model, into the room's places for this number.
+  // Records f and ||grad f||^2 at a model; the results go to the room's places for this number.
   void record_global(MetricsRoom& room, Rows model, std::size_t number);
   double share_of_test(std::uint32_t right) const;
   std::unique_ptr<MetricsRoom> metrics_room_;

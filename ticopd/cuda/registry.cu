@@ -20,7 +20,7 @@ RunFactory<float> factory_among(Algorithms<A...>, const std::any& parameters) {
 
 RunFactory<float> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
                                  Warnings& warnings, std::uint32_t iterations) {
-  algorithm_needs(options);  // refuses what is unknown
+  algorithm_needs(options);  // throws for an unknown name
   RunFactory<float> made;
   with_algorithm(All{}, options.name, [&]<class A>() {
     made = device_run_factory(resolved<A>(options, graph, warnings, iterations));

@@ -9,10 +9,10 @@
 
 namespace ticopd::cuda {
 
-// Copies of a run's state in memory of the host, for who looks at it (checkpoints, the digest).
+// Host copies of a run's state, for checkpoints and the digest.
 class Staged {
  public:
-  // Of a mirror.
+  // The host copy of a mirror.
   class Mirror final : public AnyMirror<float> {
    public:
     Field<float>& rows() override { return rows_; }
@@ -39,7 +39,7 @@ class Staged {
   std::map<std::string, Mirror> mirrors_;
 };
 
-// An algorithm's run on the device.
+// Runs an algorithm on the device.
 template <class Algorithm>
 class DeviceRun final : public AnyRun<float> {
  public:
@@ -82,6 +82,7 @@ class DeviceRun final : public AnyRun<float> {
     return net;
   }
 
+  // Copies the state to the host and passes it to a visitor.
   struct Download {
     StateVisitor<float>& state;
     Staged& staged;
@@ -98,6 +99,7 @@ class DeviceRun final : public AnyRun<float> {
       state.mirror(name, staged.mirror(std::string(name)));
     }
   };
+  // Finds the dual and the first mirror's surrogates.
   struct Measured {
     void field(std::string_view, const DeviceField&) {}
     void dual(std::string_view, const DeviceField& rows) { lambda = &rows; }
@@ -107,6 +109,7 @@ class DeviceRun final : public AnyRun<float> {
     const DeviceField* lambda = nullptr;
     const DeviceField* surrogates = nullptr;
   };
+  // Copies restored state back to the device.
   struct Upload {
     Staged& staged;
     void field(std::string_view name, DeviceField& rows) {

@@ -37,7 +37,7 @@ std::vector<double> sum_to_last(Transport& t, const Field<T>& rows) {
   return total;
 }
 
-// The same on every rank.
+// The same sum, returned on every rank.
 template <class T>
 std::vector<double> sum_over_agents(Transport& t, const Field<T>& rows) {
   std::vector<double> total = sum_to_last(t, rows);

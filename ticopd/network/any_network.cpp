@@ -21,7 +21,7 @@ OwnChannel::OwnChannel(std::uint64_t& taken, std::uint16_t number)
     : taken_(taken), number_(number) {
   const std::string name = "Mirror: channel " + std::to_string(number);
   if (number >= 64) throw std::logic_error(name + ": allowed is 0 to 63");
-  if (taken_ >> number & 1) throw std::logic_error(name + " is another mirror's already");
+  if (taken_ >> number & 1) throw std::logic_error(name + " already belongs to another mirror");
   taken_ |= 1ull << number;
 }
 

@@ -97,9 +97,9 @@ class AnyNetwork {
   virtual Global global_at(std::span<const T> x) = 0;
   // f_i(x_i) for every hosted agent i, over the samples of the metric scope.
   virtual std::vector<double> local_values(const Field<T>& x) = 0;
-  // The share of the test samples that x classifies rightly.
+  // The share of the test samples that x classifies correctly.
   virtual double accuracy(std::span<const T> x) = 0;
-  virtual void measured() {}  // no more of these for a while
+  virtual void measured() {}  // called after the last of these: may free their memory
 
   const Mixing& laplacian() const { return laplacian_; }
   const Mixing& w_minus_i() const { return w_minus_i_; }
@@ -114,12 +114,12 @@ class AnyNetwork {
   virtual Ledger& ledger() { return ledger_; }
   Phases& phases() { return phases_; }
   Overlap& overlap() { return overlap_; }
-  // Of all fields and mirrors that were made here, messages included.
+  // The bytes of all fields and mirrors that were made here, messages included.
   std::size_t state_bytes() const { return state_bytes_; }
   void count_state(std::size_t bytes) { state_bytes_ += bytes; }
 
  protected:
-  // One number for each hosted agent.
+  // One number per hosted agent.
   const std::vector<T>& self_weights() const { return self_weight_; }
   const std::vector<T>& degrees() const { return degree_; }
 
@@ -131,7 +131,7 @@ class AnyNetwork {
  private:
   Mixing laplacian_, w_minus_i_, w_neighbours_, to_centre_, from_centre_;
   std::vector<T> self_weight_, degree_;
-  std::uint64_t channels_ = 0;  // a bit for each that is taken
+  std::uint64_t channels_ = 0;  // one bit per taken channel
   Ledger ledger_;
   Phases phases_;
   Overlap overlap_;
@@ -144,9 +144,9 @@ class AnyMirror {
   virtual ~AnyMirror() = default;
   virtual Field<T>& rows() = 0;
   virtual const Routes<T>& routes() const = 0;
-  virtual const Field<T>& own() const = 0;  // one row for each hosted agent
-  virtual void receive() = 0;               // no-op where nothing is in flight
-  virtual void resumed() = 0;  // rows() were restored, of the round that the network has now
+  virtual const Field<T>& own() const = 0;  // one row per hosted agent
+  virtual void receive() = 0;               // no-op if nothing is in flight
+  virtual void resumed() = 0;  // call it after rows() were restored at the network's round
 };
 
 // Adds the time of its scope to one phase.

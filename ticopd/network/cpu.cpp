@@ -32,7 +32,8 @@ Field<T> CpuNetwork<T>::start() const {
   return x;
 }
 
-// A pure function of (seed, agent, round), so that two gradients of one round see the same samples.
+// The batch is a pure function of (seed, agent, round): two gradients of one round see the same
+// samples.
 template <class T>
 Batch CpuNetwork<T>::batch_of(int agent) const {
   const std::size_t samples = s_.objective.samples(agent);
@@ -131,6 +132,7 @@ void CpuNetwork<T>::evaluate(const Objective<T>& f, std::vector<Request>& reques
   const std::size_t rows = requests.size();
   const std::size_t d = rows > 0 ? requests.front().g.size() : 0;  // 0: only values are wanted
   const std::size_t threads = static_cast<std::size_t>(s_.pool.threads());
+  // All agents are whole tasks, except the last threads - 1.
   const std::size_t whole = rows >= threads ? rows - (threads - 1) : 0;
 
   struct Task {
@@ -166,6 +168,7 @@ void CpuNetwork<T>::evaluate(const Objective<T>& f, std::vector<Request>& reques
     task.value = f.evaluate(placement_.agent(task.row), task.block, r.batch, r.x, task.g);
   });
 
+  // Threads share the coordinates; at each coordinate, blocks are added in their order.
   constexpr std::size_t stretch = 8192;
   const std::size_t cuts = (d + stretch - 1) / stretch;
   const auto add = [&](std::size_t t) {

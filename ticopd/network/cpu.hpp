@@ -18,7 +18,7 @@
 
 namespace ticopd {
 
-// The rows hosted by this process, and the verbs over them.
+// The rows that this process hosts in CPU memory, and the verbs over them.
 template <class T>
 class CpuNetwork final : public AnyNetwork<T> {
  public:
@@ -47,13 +47,14 @@ class CpuNetwork final : public AnyNetwork<T> {
   Global global_at(std::span<const T> x) override;
   std::vector<double> local_values(const Field& x) override;
   double accuracy(std::span<const T> x) override;
-  void measured() override { point_gradients_ = {}; }  // as large as any state of a run
+  void measured() override { point_gradients_ = {}; }  // they are as large as a field of the run
 
  private:
   using AnyNetwork<T>::s_, AnyNetwork<T>::placement_, AnyNetwork<T>::round_;
   using AnyNetwork<T>::state_bytes_;
 
-  // One row of x (or the same for all) and where its value and gradient go.
+  // One evaluation: the row x (perhaps shared by all agents), the place of its gradient, the
+  // samples.
   struct Request {
     std::span<const T> x;
     std::span<T> g;
@@ -70,7 +71,7 @@ class CpuNetwork final : public AnyNetwork<T> {
   Field point_gradients_;  // of global_at
   std::unique_ptr<const Objective<T>> metric_part_;
   std::vector<Batch> metric_batches_;
-  std::vector<T> partial_;  // gradients of blocks beyond an agent's first, of the last agents
+  std::vector<T> partial_;  // for the last agents: gradients of all blocks but the first
 };
 
 template <class T>
@@ -87,7 +88,7 @@ void CpuNetwork<T>::map(const F& formula, Operands&&... operands) {
     const std::size_t row = t % row_blocks * task_rows, end_row = std::min(rows, row + task_rows);
     const std::size_t col = t / row_blocks * task_cols, end_col = std::min(cols, col + task_cols);
     with_widest_vectors([&] {
-      const F f = formula;  // a copy: what f writes to cannot be its own coefficients
+      const F f = formula;  // a copy: what f writes cannot alias its own coefficients
       for (std::size_t i = row; i < end_row; ++i)
         for (std::size_t first = col; first < end_col; first += map_chunk) {
           const std::size_t count = std::min(map_chunk, end_col - first);
@@ -103,7 +104,7 @@ void CpuNetwork<T>::map(const F& formula, Operands&&... operands) {
         }
     });
   };
-  if (rows * cols < 32768)  // waking threads would cost more than it gains
+  if (rows * cols < 32768)  // waking threads would cost more time than it saves
     for (std::size_t t = 0; t < tasks; ++t) task(t);
   else
     s_.pool.run(tasks, task);

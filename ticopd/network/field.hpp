@@ -12,6 +12,7 @@ namespace ticopd {
 void* allocate_lines(std::size_t bytes);
 void free_lines(void* memory);
 
+// The allocator of Field, over allocate_lines.
 template <class T>
 struct LineAllocator {
   using value_type = T;

@@ -13,9 +13,9 @@ class Ledger {
   struct Agent {
     std::uint64_t messages = 0;
     std::uint64_t payload_bytes = 0;  // one broadcast counts once
-    double paper_bits = 0;            // what the papers' formula would say
+    double paper_bits = 0;            // what the papers' formulas count
     std::uint64_t saturated = 0;      // coordinates outside the range of a codec
-    // To each neighbour, ascending.
+    // Per neighbour, in ascending order.
     std::vector<std::uint64_t> link_messages, link_bytes;
   };
 

@@ -12,6 +12,7 @@
 namespace ticopd {
 namespace {
 
+// Names a message in errors.
 std::string message_name(int agent, std::uint32_t round, std::uint32_t channel) {
   return "agent " + std::to_string(agent) + ", round " + std::to_string(round) + ", channel " +
          std::to_string(channel);
@@ -78,7 +79,7 @@ void CpuMirror<T>::exchange(const Field<T>& v, Exchange now) {
   routes_.at(now_.round);
   if (routes_.by_link())
     for (std::size_t slot = 0; slot < routes_.hosted(); ++slot)
-      stay(slot);  // those without message
+      stay(slot);  // slots without a message
   encoded_.resize(routes_.messages().size());
   net_.surroundings().pool.run(encoded_.size(), [&](std::size_t m) { encode(m, v); });
   update_means();
@@ -106,8 +107,8 @@ void CpuMirror<T>::encode(std::size_t message, const Field<T>& v) {
   const std::span<const T> row = v.row(m.row), h = std::as_const(h_).row(m.slot);
   Encoded& out = encoded_[message];
   const auto refuse = [&] {
-    throw Diverged("diverged: what " + message_name(agent, now_.round, channel_) +
-                   " would send is not finite, or beyond what the codec can carry");
+    throw Diverged("diverged: the message of " + message_name(agent, now_.round, channel_) +
+                   " is not finite, or outside the codec's range");
   };
   out.skipped = false;
   out.saturated = 0;
@@ -129,13 +130,13 @@ void CpuMirror<T>::encode(std::size_t message, const Field<T>& v) {
   if (!(difference ? codec.encode_difference(row, h, name, out.payload, apply_here)
                    : codec.encode(row, name, out.payload)))
     refuse();
-  if (!difference &&  // we apply what we put on the wire
+  if (!difference &&  // the sender applies the bytes it sends
       !codec.decode_in_chunks(out.payload, name, v.cols(), apply_here))
     throw std::logic_error("a codec refused its own payload: " +
                            message_name(agent, now_.round, channel_));
 }
 
-// No message: q = 0.
+// Without a message q = 0, and the surrogate stays.
 template <class T>
 void CpuMirror<T>::stay(std::size_t slot) {
   if (estimate_.size() > 0)
@@ -180,7 +181,7 @@ template <class T>
 void CpuMirror<T>::post(std::size_t message) {
   const Message& m = routes_.messages()[message];
   const Encoded& e = encoded_[message];
-  const double flag = now_.least ? 1 : 0;  // whether there is a message at all is a bit of its own
+  const double flag = now_.least ? 1 : 0;  // one bit says if there is a message
   net_.ledger().count(m.row, e.payload.size(),
                       flag + (e.skipped ? 0 : now_.codec->paper_bits_of(e.payload, h_.cols())),
                       m.links);
@@ -241,14 +242,14 @@ void CpuMirror<T>::take(const Arrival& from, std::span<const std::byte> frame) {
   const bool skipped = header.type == FrameType::skip && now_.least && body.empty();
   if ((header.type != now_.kind && !skipped) || header.scalar_bytes != sizeof(T) ||
       header.d != h_.cols())
-    refuse("another type, precision or dimension than ours");
+    refuse("its type, precision or dimension differs from ours");
   const MessageId name = name_of(from.agent, from.to);
   const auto apply_here = [&](std::size_t first, std::span<const T> q) {
     apply_disturbed(from.slot, name, first, q);
   };
   if (skipped) stay(from.slot);
   if (!skipped && !now_.codec->decode_in_chunks(body, name, h_.cols(), apply_here))
-    refuse("the codec refuses its payload");
+    refuse("the codec rejects its payload");
   if (hash_row(std::as_bytes(std::as_const(h_).row(from.slot))) != header.surrogate)
     refuse("our copy of its surrogate differs from the sender's after applying it");
 }
@@ -278,14 +279,14 @@ const Field<T>& CpuMirror<T>::mean_of(const Field<T>& rows) const {
 
 template <class T>
 const Field<T>& CpuMirror<T>::arrived(const Field<T>& rows) const {
-  if (in_flight_) throw std::logic_error("Mirror: a mixture is read before receive");
+  if (in_flight_) throw std::logic_error("Mirror: a mixture was read before receive");
   return rows;
 }
 
 template <class T>
 const Field<T>& CpuMirror<T>::kept(const Field<T>& rows) const {
   if (rows.rows() != h_.rows())
-    throw std::logic_error("Mirror: reads what MirrorOptions did not ask to keep");
+    throw std::logic_error("Mirror: estimate or sent is not set in MirrorOptions");
   return rows;
 }
 

@@ -37,9 +37,9 @@ class CpuMirror final : public AnyMirror<T> {
   CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t channel,
             MirrorOptions options = {});
 
-  // h starts at rows that everyone knows already (the common x0): costs nothing.
+  // h starts at rows that all agents already know (the common x0). This sends nothing.
   void start_at_common(const Field<T>& v);
-  // h starts at rows that only their owners know: they travel once, in full, and are counted.
+  // h starts at rows that only their owners know. They are sent once, in full, and counted.
   void start_at(const Field<T>& v);
 
   // The exchange in two halves. The work between them overlaps the transfer.
@@ -70,7 +70,7 @@ class CpuMirror final : public AnyMirror<T> {
 
   // What the messages of one exchange have in common.
   struct Exchange {
-    std::uint32_t round = 0;  // it may be received in the next one
+    std::uint32_t round = 0;  // of send; receive may come in the next round
     FrameType kind = FrameType::difference;
     T gain = T(1);
     std::optional<T> least = {};  // send_moved
@@ -95,7 +95,7 @@ class CpuMirror final : public AnyMirror<T> {
   OwnChannel channel_;
   Routes<T> routes_;
   Field<T> h_, estimate_, sent_;  // by slot of the routes
-  Field<T> means_[3];             // of those, by hosted agent, where it has several
+  Field<T> means_[3];             // of those, per hosted agent, if it has one row per link
   std::unique_ptr<Codec<T>> lossless_;
   bool dense_;
   struct Encoded {

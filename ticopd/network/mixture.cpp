@@ -43,7 +43,7 @@ void mix(const Mixture<T>& mixture, std::size_t row, std::size_t first, std::siz
         add<N, false>(*mixture.h, terms.data() + at, first, count, sum);
       at += N;
     };
-    // Several neighbours in one pass: their sum then stays in a register.
+    // Several neighbours per pass, so that their sum stays in a register.
     while (at + 4 <= terms.size()) pass.template operator()<4>();
     if (at + 2 < terms.size()) pass.template operator()<3>();
     if (at + 1 < terms.size()) pass.template operator()<2>();

@@ -11,7 +11,7 @@ namespace ticopd {
 //
 //   net.map(formula, x, y, ...)   the formula at every coordinate of every hosted row, in one sweep
 //   net.gradient(x, g)            the objective at every hosted row
-//   mirror.send(v) / receive()    the exchange; what stands between them overlaps the wire
+//   mirror.send(v) / receive()    the exchange; work between the two overlaps the transfer
 template <class N>
 concept Network = requires(N& net, typename N::Field& f, typename N::Mirror& m) {
   typename N::Scalar;

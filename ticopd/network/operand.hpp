@@ -11,7 +11,8 @@ namespace ticopd {
 // computes its chunk when it is read. This fuses M h into the map: it never exists as a whole.
 inline constexpr std::size_t map_chunk = 1024;
 
-// The hosted rows of a mixing matrix, over slots of a block of rows, in the run's scalar type.
+// The hosted rows of a mixing matrix, in the run's scalar type. Columns are slots of a block of
+// rows.
 template <class T>
 struct LocalMixing {
   struct Term {
@@ -21,7 +22,7 @@ struct LocalMixing {
   std::vector<std::vector<Term>> rows;  // ascending agent
 };
 
-// M h, recomputed wherever it is read. Never accumulated: a running sum drifts
+// M h, recomputed every time it is read. It is never accumulated: a running sum drifts
 // (docs/architecture.md).
 template <class T>
 struct Mixture {
@@ -43,6 +44,7 @@ void mix(const Mixture<T>& mixture, std::size_t row, std::size_t first, std::siz
 extern template void mix(const Mixture<float>&, std::size_t, std::size_t, std::size_t, float*);
 extern template void mix(const Mixture<double>&, std::size_t, std::size_t, std::size_t, double*);
 
+// A chunk of M h, computed on construction.
 template <class T>
 class MixtureChunk {
  public:
@@ -55,6 +57,7 @@ class MixtureChunk {
   alignas(64) T sum_[map_chunk];
 };
 
+// A chunk with the same value at every coordinate.
 template <class T>
 struct Constant {
   T value;

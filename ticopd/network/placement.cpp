@@ -8,8 +8,8 @@
 namespace ticopd {
 namespace {
 
-// Cuts 0 ... n into `ranks` non-empty runs whose costs are as near to equal as going left to right
-// allows: rank r begins where the running cost is nearest to r / ranks of the total.
+// Cuts 0 ... n into `ranks` non-empty ranges of nearly equal cost, going from left to right: rank r
+// begins where the running cost is nearest to r / ranks of the total.
 std::vector<int> deal(int agents, int ranks, std::span<const std::size_t> cost) {
   std::vector<double> upto{0.0};
   for (int i = 0; i < agents; ++i)

@@ -11,8 +11,8 @@ namespace ticopd {
 // Which rank hosts which agents: contiguous blocks, at least one agent per rank.
 class Placement {
  public:
-  // `cost` weighs the agents (samples held); empty: all alike. Throws ConfigError, naming
-  // network.ranks, if there are more ranks than agents.
+  // `cost` is the weight of each agent (its number of samples); empty: all the same. Throws
+  // ConfigError, naming network.ranks, if there are more ranks than agents.
   Placement(const Graph& graph, int ranks, int rank, std::span<const std::size_t> cost = {});
 
   int agents() const { return agents_; }

@@ -7,6 +7,7 @@
 namespace ticopd {
 namespace {
 
+// The position of an agent among the neighbours of another, which are in ascending order.
 std::size_t place_among(const std::vector<int>& neighbours, int agent) {
   return static_cast<std::size_t>(std::ranges::lower_bound(neighbours, agent) - neighbours.begin());
 }
@@ -30,6 +31,7 @@ Routes<T>::Routes(const Mixing& matrix, const Placement& plan, const Graph& grap
   }
 }
 
+// Our own ids come first and are contiguous; those of ghost rows follow. Both are ascending.
 template <class T>
 std::size_t Routes<T>::slot_of(int id) const {
   const auto ours = ids_.begin() + static_cast<std::ptrdiff_t>(hosted_);
@@ -39,11 +41,12 @@ std::size_t Routes<T>::slot_of(int id) const {
                                   ids_.begin());
 }
 
+// One row per agent. A message is a broadcast.
 template <class T>
 void Routes<T>::by_agent() {
   hosted_ = placement_.rows();
   total_ = static_cast<std::size_t>(placement_.agents());
-  std::map<int, std::vector<int>> listeners;  // of our rows; their own agents among them
+  std::map<int, std::vector<int>> listeners;  // of our rows, their own agents included
   std::set<int> ghosts;
   for (int i = 0; i < placement_.agents(); ++i)
     for (const auto& [j, weight] : matrix_.rows[static_cast<std::size_t>(i)]) {
@@ -54,7 +57,7 @@ void Routes<T>::by_agent() {
     }
   for (std::size_t row = 0; row < hosted_; ++row) ids_.push_back(placement_.agent(row));
   ids_.insert(ids_.end(), ghosts.begin(), ghosts.end());
-  for (const auto& [agent, who] : listeners) {  // a row that nobody reads does not travel
+  for (const auto& [agent, who] : listeners) {  // a row that nobody reads is not sent
     Message m{.row = static_cast<std::size_t>(agent - placement_.first())};
     m.slot = m.row;
     std::set<int> ranks;
@@ -83,6 +86,7 @@ int Routes<T>::link_id(int from, int to) const {
          static_cast<int>(place_among(graph_.neighbours(from), to));
 }
 
+// One row per directed link, numbered by agent and then by neighbour.
 template <class T>
 void Routes<T>::lay_out_links() {
   first_link_.push_back(0);
@@ -109,12 +113,13 @@ void Routes<T>::lay_out_links() {
   }
 }
 
-// Row i of M h is sum_j m_ij (h_ji - h_ij) over the active links: with every link active and all of
-// an agent's rows equal, that is the row of a matrix whose rows sum to zero.
+// Row i of M h is sum_j m_ij (h_ji - h_ij) over the active links. If every link is active and all
+// rows of an agent are equal, this is row i of M h for a matrix whose rows sum to zero.
 template <class T>
 void Routes<T>::at(std::uint32_t round) {
   if (!by_link_) return;
   const std::vector<bool> active = schedule_.active(graph_, seed_, round);
+  // The schedule has each edge once; `on` has it at both ends.
   std::vector<std::vector<bool>> on(static_cast<std::size_t>(placement_.agents()));
   std::size_t edge = 0;
   for (int i = 0; i < placement_.agents(); ++i) {

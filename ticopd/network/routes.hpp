@@ -23,22 +23,22 @@ class Routes {
   Routes(const Mixing& matrix, const Placement& plan, const Graph& graph,
          const LinkSchedule& schedule, std::uint64_t seed);
 
-  // A row of ours, on its way.
+  // A message that this rank sends.
   struct Message {
-    std::size_t row = 0;                  // whose
+    std::size_t row = 0;                  // of the sending agent
     std::size_t slot = 0;                 // where its surrogate lies
-    int to = -1;                          // the only agent it is for; -1: all who listen
-    std::vector<int> ranks = {};          // that get it, ascending, ours left out
-    std::vector<std::size_t> links = {};  // the listeners' places among the agent's neighbours
+    int to = -1;                          // the only agent it is for; -1: all listeners
+    std::vector<int> ranks = {};          // that get it, ascending, without ours
+    std::vector<std::size_t> links = {};  // positions of the listeners among the neighbours
   };
-  // A row of another rank, expected.
+  // A message that this rank expects from another.
   struct Arrival {
     int agent, to, rank;
     std::size_t slot;
   };
 
   bool by_link() const { return by_link_; }
-  void at(std::uint32_t round);  // for the exchange of this round
+  void at(std::uint32_t round);  // prepares the exchange of this round
 
   // Ordered by agent, then by the agent a message is for, so that a receiving rank knows which
   // message comes next.
@@ -49,7 +49,8 @@ class Routes {
   // With a row per link: the mean over an agent's links, in place of the one row of a fixed graph.
   const LocalMixing<T>& mean() const { return mean_; }
 
-  // The number of each slot's row among those of all ranks, our own first and contiguous.
+  // The global number of each slot's row, over all ranks. Our own rows come first and are
+  // contiguous.
   const std::vector<int>& ids() const { return ids_; }
   std::size_t hosted() const { return hosted_; }
   std::size_t total() const { return total_; }
@@ -66,7 +67,7 @@ class Routes {
   LinkSchedule schedule_;
   std::uint64_t seed_;
   bool by_link_;
-  std::vector<int> first_link_;  // by link: of each agent, in the order of its neighbours
+  std::vector<int> first_link_;  // by link: the first link id of each agent
   std::vector<int> ids_;
   std::size_t hosted_ = 0, total_ = 0;
   std::vector<Message> messages_;

@@ -9,6 +9,7 @@
 namespace ticopd {
 namespace {
 
+// Computes RowMetrics on the host. All ranks take part.
 template <class T>
 class Measuring {
  public:
@@ -45,14 +46,14 @@ class Measuring {
     });
   }
 
-  // term(i) of every agent, in agent order
+  // term(i) of every agent, in agent order.
   std::vector<double> of_agents(const std::function<double(std::size_t)>& term) {
     std::vector<double> mine(net_.placement().rows());
     s_.pool.run(mine.size(), [&](std::size_t i) { mine[i] = term(i); });
     return all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
   }
 
-  // Models travel one row at a time: no rank ever holds them all.
+  // Models are sent one row at a time, so no rank ever holds them all.
   void local_models(RowMetrics& m) {
     const std::vector<int> chosen = measured_agents(s_.metric_scope, s_.graph.agents(), s_.seed);
     for (const int i : chosen) {

@@ -29,7 +29,7 @@ class Logistic : public Linear<T> {
   }
 
  protected:
-  // exp is only taken of -|t|, so nothing overflows, and both tails keep their digits.
+  // exp is only taken of -|t|, so it never overflows, and both tails keep their digits.
   typename Linear<T>::Loss loss_of(double z, double label) const override {
     const double y = label > 0.5 ? 1.0 : -1.0;
     const double t = y * z;

@@ -63,6 +63,8 @@ class Mlp : public Model<T> {
     const double loss =
         math.cross_entropy(biases(rest), classes_, labels.data(), scale, h.back(), lost);
     if (g == nullptr) return loss;
+    // h[l] holds the deltas of z_l when its turn comes: `back` overwrites the outputs of the layer
+    // before.
     for (std::size_t l = layers_.size(); l-- > 0;) {
       const Layer& layer = layers_[l];
       math.row_sums(h[l], layer.out, g + layer.biases);

@@ -31,7 +31,7 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  // The first is W.
+  // The first part is W.
   virtual std::vector<Part> parts() const = 0;
   virtual std::size_t outputs() const = 0;
 

@@ -19,7 +19,7 @@ struct Segment {
 
 struct SampleProblem;  // sample_problem.hpp
 
-// The samples one gradient is taken over: all of them, or a list drawn for (seed, agent, round).
+// The samples of one gradient: all of them, or a list drawn for (seed, agent, round).
 struct Batch {
   bool full = true;
   std::vector<std::uint32_t> samples;
@@ -38,7 +38,7 @@ class Objective {
   virtual double value(int agent, std::span<const T> x) const = 0;
   virtual void gradient(int agent, std::span<const T> x, std::span<T> g) const = 0;
 
-  // Where every agent starts; zero unless overridden.
+  // The starting point of every agent; zero unless overridden.
   virtual void start(std::uint64_t seed, std::span<T> x) const {
     (void)seed;
     for (T& v : x) v = T(0);
@@ -84,7 +84,7 @@ class Objective {
 
   virtual std::vector<Segment> segments() const { return {{"x", {dimension()}}}; }
 
-  // The memory that holds the samples, by the name of the layout.
+  // The memory that holds the samples, by name of the layout.
   virtual std::vector<LayoutBytes> layouts() const { return {}; }
 
   // The objective as data, for a GPU that computes values and gradients itself. Null: the host

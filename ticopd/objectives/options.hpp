@@ -26,7 +26,7 @@ struct ObjectiveOptions {
   OwnOptions own = {};  // options that a program registered (registry.hpp)
 };
 
-// What the labels of an objective are.
+// The kind of labels that an objective needs.
 enum class Labels { classes, two_classes, targets };
 
 // What an objective's class says of itself, as `static constexpr ObjectiveAbout about`.

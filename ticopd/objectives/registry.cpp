@@ -36,6 +36,7 @@ ObjectiveInfo entry() {
   return info;
 }
 
+// Throws ConfigError if the data does not have the classes that the objective needs.
 void check_classes(const ObjectiveInfo& info, int classes) {
   const std::string given = "problem.objective = \"" + std::string(info.name) + "\" needs ";
   const std::string there = classes == 0 ? std::string("the data has targets, not classes")
@@ -49,10 +50,10 @@ void check_classes(const ObjectiveInfo& info, int classes) {
 
 struct Width {
   std::size_t features;
-  int agent;  // who has them
+  int agent;  // that has so many
 };
 
-// Labels become indices further down, so none may slip through.
+// Labels become indices later, so every one is checked here.
 template <class T>
 void check_labels(const Dataset<T>& data, const std::string& what, Width expected,
                   const ObjectiveInfo& info, int classes) {

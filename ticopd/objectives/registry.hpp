@@ -40,7 +40,7 @@ template <class T>
 std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Shards<T> shards,
                                              Dataset<T> test, int classes);
 
-// The same with one shard for each agent, all in this process.
+// The same, with one shard per agent, all in this process.
 template <class T>
 std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options,
                                              std::vector<Dataset<T>> shards, Dataset<T> test,

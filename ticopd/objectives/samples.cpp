@@ -18,7 +18,7 @@ std::size_t blocks_of(std::size_t samples) {
   return (samples + block_samples - 1) / block_samples;
 }
 
-// Blocks are of nearly equal size and begin where kernels may begin.
+// Blocks have nearly equal sizes and begin where kernels may begin.
 template <class T>
 std::size_t block_begin(std::size_t samples, std::size_t block) {
   if (block == blocks_of(samples)) return samples;
@@ -89,6 +89,7 @@ auto SampleObjective<T>::shard(int agent) const -> const Shard& {
   return shards_[place];
 }
 
+// The kernel may reorder samples. Labels follow its order, and `position` finds a sample in it.
 template <class T>
 auto SampleObjective<T>::make_shard(Dataset<T> data, Sweeps sweeps) const -> Shard {
   const std::vector<double> labels = data.labels();
@@ -128,10 +129,12 @@ double SampleObjective<T>::evaluate(int agent, std::size_t block, const Batch& b
              static_cast<double>(all_samples_);
   const T scale = static_cast<T>(weight / static_cast<double>(summed));
   T* gradient = g.empty() ? nullptr : g.data();
+  // A sweep overwrites the gradient of W. The model adds to the rest, which must start at zero.
   if (gradient != nullptr)
     std::fill(g.begin() + static_cast<std::ptrdiff_t>(weights_), g.end(), T(0));
   const double value = batch.full ? sum_block(shard(agent), block, x, gradient, scale)
                                   : sum_batch(shard(agent), batch, x, gradient, scale);
+  // Terms without samples belong to f_i once, so only block 0 has them.
   return block == 0 ? value + sampleless_terms(x, gradient) : value;
 }
 

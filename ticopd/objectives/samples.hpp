@@ -11,6 +11,7 @@
 
 namespace ticopd {
 
+// Options of every objective over samples.
 struct SampleOptions {
   double l2 = 0.0;
   // false: f_i is the mean over agent i's samples. true: n m_i / m times that, so that (1/n) sum_i
@@ -26,7 +27,7 @@ struct SampleOptions {
 template <class T>
 class SampleObjective : public Objective<T> {
  public:
-  // An agent without samples is a ConfigError, hosted or not.
+  // Throws ConfigError for an agent without samples, hosted or not.
   SampleObjective(std::unique_ptr<Model<T>> model, Shards<T> shards, Dataset<T> test,
                   SampleOptions options);
 
@@ -37,7 +38,7 @@ class SampleObjective : public Objective<T> {
   void start(std::uint64_t seed, std::span<T> x) const override;
 
   std::size_t blocks(int agent, const Batch& batch) const override;
-  // As value and gradient: std::logic_error for an agent that is not hosted.
+  // Like value and gradient, throws std::logic_error for an agent that is not hosted.
   double evaluate(int agent, std::size_t block, const Batch& batch, std::span<const T> x,
                   std::span<T> g) const override;
 
@@ -54,11 +55,11 @@ class SampleObjective : public Objective<T> {
   void set_sample_problem(std::shared_ptr<const SampleProblem> p) { problem_ = std::move(p); }
 
  private:
-  // Samples as the kernel keeps them, their labels in its order.
+  // Samples in the kernel's format, with their labels in its order.
   struct Shard {
     std::unique_ptr<Features<T>> features;
     std::vector<T> labels;
-    std::vector<std::uint32_t> position;  // of each sample; empty: where it was given
+    std::vector<std::uint32_t> position;  // of each sample; empty: in the given order
   };
 
   SampleObjective(const SampleObjective& whole, int first, std::span<const Batch> samples);
@@ -77,7 +78,7 @@ class SampleObjective : public Objective<T> {
   Shard test_;
   SampleOptions options_;
   std::size_t dimension_;
-  std::size_t weights_;  // of the first product; the other parameters follow
+  std::size_t weights_;  // those of the first product; the other parameters follow
   std::size_t all_samples_ = 0;
   std::shared_ptr<const SampleProblem> problem_;  // the samples once more, if a device wants them
 };

@@ -18,7 +18,7 @@ struct Shards {
     bool fit = first >= 0 && static_cast<std::size_t>(first) + hosted.size() <= sizes.size();
     for (std::size_t i = 0; fit && i < hosted.size(); ++i)
       fit = hosted[i].samples() == sizes[static_cast<std::size_t>(first) + i];
-    if (!fit) throw std::invalid_argument("shards that are not of the sizes given");
+    if (!fit) throw std::invalid_argument("shards: their sizes differ from those given");
   }
 
   static Shards of_all_agents(std::vector<Dataset<T>> shards) {

@@ -9,8 +9,8 @@ namespace ticopd {
 // The cells of a box [-r, r] that shrinks (grid.hpp): `half` of them, a power of two, on each side
 // of 0. `half` is the same in all boxes and not kept in one, so that a kernel has it in a register.
 struct CellBox {
-  // r = r0 kappa^(round - 1), by squaring, since std::pow need not round alike everywhere. Round 0,
-  // before the first, has the box of round 1.
+  // r = r0 kappa^(round - 1), by squaring, because std::pow may round differently on another
+  // machine. Round 0, before the first, has the box of round 1.
   constexpr CellBox(double r0, double kappa, std::uint32_t round, std::uint32_t half) : r(r0) {
     double power = kappa;
     for (std::uint32_t n = round == 0 ? 0 : round - 1; n > 0; n >>= 1, power *= power)
@@ -19,26 +19,26 @@ struct CellBox {
     cells = static_cast<double>(half) / r;
   }
 
-  // The cell of v, counted from -r; what lies outside is in the outermost.
+  // The cell of v, counted from -r. A v outside the box is in the outermost cell.
   constexpr std::uint32_t cell(double v, std::uint32_t half) const {
     const double side = half;
-    // Never below -half, so that the cast may cut where a floor is meant.
+    // `at` is never negative, so the cast is floor.
     const double at = std::clamp(v * cells, -side, side - 0.5) + side;
     return static_cast<std::uint32_t>(static_cast<int>(at));
   }
-  // A NaN as well.
+  // True for NaN too.
   constexpr bool is_outside(double v) const { return !(std::abs(v) <= r); }
 
-  // Half the width of a cell. A product with a power of two is exact.
+  // Half the width of a cell. The product is exact, because 0.5 / half is a power of two.
   template <class T>
   constexpr T unit(std::uint32_t half) const {
     return static_cast<T>(r * (0.5 / half));
   }
 
-  double r, cells;  // cells: by length
+  double r, cells;  // cells per unit of length
 };
 
-// Cells as levels 1, 2, ... counted from the middle, and a sign.
+// Turns cells into levels 1, 2, ... counted from the middle, and a sign; and back.
 constexpr bool cell_is_negative(std::uint32_t cell, std::uint32_t half) {
   return cell < half;
 }

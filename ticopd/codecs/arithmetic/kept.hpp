@@ -7,8 +7,8 @@
 
 namespace ticopd {
 
-// threshold.hpp keeps |v| >= share ||v||_inf, but for zeros: the bits of the least magnitude that
-// is kept. top_k.hpp compares magnitudes as bits, too.
+// The bits of the least magnitude that threshold.hpp keeps: nonzero |v| >= share ||v||_inf.
+// Magnitudes are compared as bits, as in top_k.hpp.
 template <class T>
 constexpr BitsOf<T> least_kept(T share, T largest) {
   return std::max(BitsOf<T>{1}, std::bit_cast<BitsOf<T>>(share * largest));

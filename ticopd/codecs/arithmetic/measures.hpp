@@ -10,8 +10,8 @@
 
 namespace ticopd {
 
-// What is measured of a bucket: a term of each coordinate, joined in the tree of numeric/sum.hpp.
-// number() is the measure itself, where it is joined as something else.
+// Measures of a bucket: one term per coordinate, joined in the tree of numeric/sum.hpp. number()
+// turns the joined value into the measure.
 struct SumOfSquares {
   using Value = double;
   template <class T>
@@ -35,14 +35,14 @@ struct SumOfMagnitudes {
 
 template <class T>
 struct LargestBits {
-  using Value = std::make_signed_t<BitsOf<T>>;  // whose maximum every vector unit has
+  using Value = std::make_signed_t<BitsOf<T>>;  // signed: every vector unit has its maximum
   static constexpr Value term(T v) { return static_cast<Value>(magnitude_bits(v)); }
   static constexpr Value join(Value a, Value b) { return a > b ? a : b; }
   static constexpr T number(Value bits) { return std::bit_cast<T>(bits); }
 };
 
-// The scale of a bucket of n coordinates: what is measured, and what becomes of that. EuclideanNorm
-// (qsgd.hpp) and LargestMagnitude (infinity.hpp) are two more.
+// Scales of a bucket of n coordinates: the measure, and the scale that follows from it.
+// EuclideanNorm (qsgd.hpp) and LargestMagnitude (infinity.hpp) are two more.
 
 struct MeanMagnitude {  // sign
   template <class T>

@@ -7,14 +7,14 @@
 
 namespace ticopd {
 
-// Points that lie the farther apart the larger they are (adaptive.hpp), and the ternary digits that
-// their numbers travel as.
+// Points that lie farther apart the larger they are (adaptive.hpp), and the ternary digits in which
+// their numbers are sent.
 inline constexpr std::uint32_t most_points = 0x10000;
 inline constexpr double largest_point = 0x1p127;
 
-// Hands q_0 = 0, q_1, ... to add, by the recurrence q_(l + 1) = r q_l + step (r - 1) / omega, where
-// (r - 1) / omega = 2 (omega + sqrt(1 + omega^2)): nothing but IEEE operations, so the same
-// everywhere, and no case for omega = 0.
+// Passes q_0 = 0, q_1, ... to `add`. The recurrence is q_(l + 1) = r q_l + step (r - 1) / omega,
+// where (r - 1) / omega = 2 (omega + sqrt(1 + omega^2)). It uses only IEEE operations, so every
+// machine gets the same points, and omega = 0 is no special case.
 template <class Add>
 void each_point(double omega, double step, Add add) {
   const double slope = 2 * (omega + std::sqrt(1 + omega * omega));
@@ -26,8 +26,8 @@ void each_point(double omega, double step, Add add) {
   }
 }
 
-// The level of a magnitude: the last point not above it, which is among low ... high, or the next
-// one with the probability that makes the mean right. `top` is the number of the last point.
+// The level of a magnitude. Finds the last point not above it, among low ... high, and rounds up
+// with the probability that makes the mean right. `top` is the number of the last point.
 constexpr std::uint32_t point_level(const double* points, std::uint32_t low, std::uint32_t high,
                                     std::uint32_t top, double magnitude, std::uint32_t word) {
   while (low < high) {
@@ -42,12 +42,12 @@ constexpr std::uint32_t point_level(const double* points, std::uint32_t low, std
   return u < (magnitude - below) / (points[low + 1] - below) ? low + 1 : low;
 }
 
-// A level in digits {0, 1, stop}: its sign and the bits below its leading one, then a stop; level 0
-// is the stop alone.
+// A level in digits {0, 1, stop}: its sign, the bits below its leading one, and a stop. Level 0 is
+// the stop alone.
 inline constexpr unsigned ternary_stop = 2;
 
 constexpr std::uint32_t ternary_digits(std::uint32_t level) {
-  static_assert(sizeof level == 4);  // of 64 bits nvcc 13 makes 0 in device code
+  static_assert(sizeof level == 4);  // in device code nvcc 13 makes 0 of 64 bits
   return static_cast<std::uint32_t>(std::bit_width(level)) + 1;
 }
 

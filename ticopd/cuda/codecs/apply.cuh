@@ -5,7 +5,7 @@
 
 namespace ticopd::cuda {
 
-// Coordinates k ... k + count - 1 of a row, at most four; k is a multiple of four.
+// Loads coordinates k ... k + count - 1 of a row, at most four; k is a multiple of four.
 __device__ __forceinline__ void load_four(const float* row, std::uint32_t k, std::uint32_t count,
                                           float (&to)[4]) {
   if (count == 4) {
@@ -32,11 +32,11 @@ __device__ __forceinline__ std::uint32_t count_of_four(std::uint32_t k, std::uin
   return k >= n ? 0u : min(4u, n - k);
 }
 
-// The row of message m that is encoded, four coordinates at a time.
+// The row of message m to encode, four coordinates at a time.
 struct InputRow {
   const float* x;
-  float* h;         // the surrogate; null where an outer codec kept the values
-  bool difference;  // whether h is subtracted
+  float* h;         // the surrogate; null if an outer codec kept the values
+  bool difference;  // h is subtracted
 
   __device__ InputRow(const Exchange& e, const Input& from, const Message& message, std::uint32_t m)
       : x(from.kept != nullptr ? from.kept + m * from.stride : e.v.row(message.row)),
@@ -45,7 +45,7 @@ struct InputRow {
 
   __device__ float at(std::uint32_t k) const { return difference ? __fsub_rn(x[k], h[k]) : x[k]; }
 
-  // Both what is encoded and the surrogate, which moves afterwards.
+  // Loads both the values to encode and the surrogate, which moves afterwards.
   __device__ void load(std::uint32_t k, std::uint32_t count, float (&v)[4],
                        float (&surrogate)[4]) const {
     load_four(x, k, count, v);
@@ -86,7 +86,7 @@ __device__ __forceinline__ void apply_four(const Exchange& e, const Message& mes
   store_four(e.h.row(message.slot), k, count, to);
 }
 
-// CpuMirror::stay: no message, q = 0.
+// CpuMirror::stay: without a message q = 0.
 __device__ __forceinline__ void stay_four(const Exchange& e, const Message& message,
                                           std::uint32_t k, std::uint32_t count,
                                           const float (&h)[4]) {

@@ -7,7 +7,8 @@
 namespace ticopd::cuda {
 
 // The length of an entropy-coded message from the counts of its tokens: level_bytes of
-// ticopd/codecs/frequencies.cpp by one block, a thread for each token. Integers, hence the same.
+// ticopd/codecs/frequencies.cpp, by one thread block with one thread per token. It uses integers
+// only, so the result is the same.
 
 struct Sum {
   template <class T>
@@ -22,14 +23,14 @@ struct Most {
   }
 };
 
-// Of one value of each thread of the block; all get the result.
+// Combines one value per thread of the block; all threads get the result.
 template <class Combine>
 __device__ std::uint64_t over_block(std::uint64_t value, Combine combine) {
   __shared__ std::uint64_t warps[32];
 #pragma unroll
   for (int half = 16; half > 0; half /= 2)
     value = combine(value, __shfl_xor_sync(~0u, value, half));
-  __syncthreads();  // nobody reads those of the last call any more
+  __syncthreads();  // all have read the values of the last call
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
   __syncthreads();
   value = warps[0];
@@ -37,7 +38,7 @@ __device__ std::uint64_t over_block(std::uint64_t value, Combine combine) {
   return value;
 }
 
-// The sum of the values of all threads of the block before this one, and of all of them.
+// Returns the sum of the values of all threads before this one; `total` is the sum of all values.
 __device__ inline std::uint64_t scan_block(std::uint64_t value, std::uint64_t& total) {
   __shared__ std::uint64_t warps[32];
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -47,7 +48,7 @@ __device__ inline std::uint64_t scan_block(std::uint64_t value, std::uint64_t& t
     const std::uint64_t before = __shfl_up_sync(~0u, sum, step);
     if (lane >= step) sum += before;
   }
-  __syncthreads();  // nobody reads those of the last call any more
+  __syncthreads();  // all have read the values of the last call
   if (lane == 31) warps[warp] = sum;
   __syncthreads();
   std::uint64_t before = 0;
@@ -59,7 +60,7 @@ __device__ inline std::uint64_t scan_block(std::uint64_t value, std::uint64_t& t
   return before + sum - value;
 }
 
-// Which tokens occur, a bit for each.
+// The tokens that occur, one bit per token.
 struct UsedTokens {
   std::uint32_t words[most_tokens / 32];
 
@@ -77,8 +78,8 @@ struct UsedTokens {
   }
 };
 
-// `counts` has most_tokens places, in shared memory, with n coordinates in all. Whole warps of at
-// least one block come here; all threads get the length.
+// `counts` has most_tokens places in shared memory, for n coordinates in all. All threads of a
+// block of whole warps call it, and all get the length.
 __device__ inline std::uint64_t level_bytes_of(const std::uint32_t* counts, std::uint32_t n,
                                                std::uint32_t most) {
   __shared__ UsedTokens used;

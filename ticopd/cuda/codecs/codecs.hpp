@@ -5,8 +5,8 @@
 
 namespace ticopd::cuda {
 
-// The codecs of the device, by how they work; registry.cu has the table. Null where an option asks
-// for what the device does not have.
+// Makers of the device's codecs, by how the codecs work; registry.cu has the table. They return
+// null if an option asks for what the device does not have.
 using MadeCodec = std::unique_ptr<DeviceCodec>;
 
 MadeCodec make_identity(const CodecOptions& options, std::size_t d, std::size_t messages);

@@ -6,7 +6,7 @@
 namespace ticopd::cuda {
 namespace {
 
-// Whether the row travels, for random_gossip; identity has p = 1 and no coin.
+// Decides for random_gossip if the row is sent; identity has p = 1 and no coin.
 struct Coin {
   double p;
   std::uint64_t tossed;
@@ -17,6 +17,7 @@ struct Coin {
   }
 };
 
+// Sends rows and applies them.
 template <bool noisy, bool lossless>
 __global__ void __launch_bounds__(block_threads)
     send_rows(Round round, Exchange e, MessageState* states, Coin coin, float* payload,
@@ -47,11 +48,11 @@ __global__ void __launch_bounds__(block_threads)
   if (payload != nullptr) store_four(payload + m * payload_stride, k, count, v);
   if (goes)
     apply_four<noisy, lossless>(e, message, name, k, count, v, h);
-  else  // no channel was used that could disturb it
+  else  // nothing was sent, so no channel noise
     apply_four<false, lossless>(e, message, name, k, count, v, h);
 }
 
-// identity and random_gossip. Of identity the payload is the row itself, where it lies.
+// identity and random_gossip. The payload of identity is the row itself, in place.
 template <bool lossless>
 class RowCodec final : public DeviceCodec {
  public:

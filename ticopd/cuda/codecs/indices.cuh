@@ -5,9 +5,9 @@
 
 namespace ticopd::cuda {
 
-// The indices of kept coordinates, as ticopd/codecs/indices.hpp has them.
+// The indices of kept coordinates, in the format of ticopd/codecs/indices.hpp.
 struct IndexPart {
-  Tally tally;  // of the whole message, where `values_follow` is 0
+  Tally tally;  // of the whole message, if `values_follow` is 0
   const MessageState* states;
   const std::uint32_t* indices;  // by message, ascending
   const std::uint32_t* lengths;
@@ -15,12 +15,12 @@ struct IndexPart {
   std::uint32_t* bytes;   // by message: of the indices and what is before them
   std::uint64_t indices_stride, planes_stride;
   std::uint32_t width;          // bits of an index
-  std::uint32_t count_bytes;    // that say how many there are
+  std::uint32_t count_bytes;    // that hold the number of indices
   std::uint32_t values_follow;  // another codec sends the values, and counts the message
   std::uint32_t tiles;
 };
 
-// By one thread.
+// Called by one thread.
 __device__ inline void count_indices(const Exchange& e, const IndexPart& to, std::uint32_t m,
                                      std::uint32_t n, std::uint64_t bytes) {
   bytes += to.count_bytes;
@@ -29,7 +29,7 @@ __device__ inline void count_indices(const Exchange& e, const IndexPart& to, std
     count_message(e, m, bytes + 4 * std::uint64_t{n}, to.tally.paper_bits(n, 0));
 }
 
-// A plane; each thread makes one word of it.
+// Writes a plane; each thread makes one word of it.
 static __global__ void __launch_bounds__(block_threads) write_indices(Exchange e, IndexPart to) {
   wait_for_kernel_before();
   const Tile tile(to.tiles);
@@ -48,7 +48,7 @@ static __global__ void __launch_bounds__(block_threads) write_indices(Exchange e
   to.planes[m * to.planes_stride + word] = value;
 }
 
-// Rice codes of the gaps; only their length is made. One block for each message.
+// Counts the bits of the Rice codes of the gaps; no bytes are made. One thread block per message.
 static __global__ void __launch_bounds__(block_threads) count_gaps(Exchange e, IndexPart to) {
   wait_for_kernel_before();
   const std::uint32_t m = blockIdx.x, n = to.lengths[m];

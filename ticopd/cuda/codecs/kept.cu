@@ -14,8 +14,8 @@
 namespace ticopd::cuda {
 namespace {
 
-// What the paper counts for a level of the codec of the kept values, which sends n level + n + 32
-// norms bits: integers, but for qsgd.
+// The bits that the paper counts for a level of the inner codec, which sends n level + n + 32 norms
+// bits. They are an integer, except for qsgd.
 double level_bits(const CodecOptions& options) {
   const auto bits = static_cast<unsigned>(options.bits);
   if (options.then == "qsgd") return EuclideanNorm::paper_bits(EuclideanNorm::top_level(bits));
@@ -24,8 +24,8 @@ double level_bits(const CodecOptions& options) {
   return options.then == "natural" ? 8 : options.then.empty() ? 31 : 0;
 }
 
-// top_k and threshold: some coordinates, their indices, and the values as they are or by another
-// codec, to which they are a row.
+// top_k and threshold: some coordinates, their indices, and the values, unchanged or encoded by an
+// inner codec as a row of their own.
 class KeptCodec final : public DeviceCodec {
  public:
   KeptCodec(const CodecOptions& options, std::size_t d, std::size_t most, std::size_t messages,
@@ -148,7 +148,7 @@ class KeptCodec final : public DeviceCodec {
   std::size_t d_;
   bool top_k_;
   std::size_t most_;                     // coordinates kept
-  std::unique_ptr<RowQuantiser> inner_;  // null: values travel as they are
+  std::unique_ptr<RowQuantiser> inner_;  // null: values are sent unchanged
   std::uint32_t tiles_;
   std::uint64_t values_stride_, planes_stride_;
   Buffer<MessageState> states_;

@@ -6,22 +6,22 @@
 
 namespace ticopd::cuda {
 
-// The first sweep over a row: what its buckets are measured by, in the frozen tree of
-// numeric/sum.hpp, and whether the message travels at all.
+// The first sweep over a row. It measures the buckets, in the frozen tree of numeric/sum.hpp, and
+// decides if the message is sent.
 template <class Q>
 struct Measure {
   Q how;
   MessageState* states;
   typename Q::Gauge* gauges;         // by message and bucket
   typename Q::Reduce::Value* parts;  // by message and block of 128 coordinates
-  std::uint8_t* payload;             // by message; null: no norms travel
+  std::uint8_t* payload;             // by message; null: no norms are sent
   std::uint64_t gauges_stride, parts_stride, payload_stride;
   std::uint32_t bucket;  // 0: the row
-  std::uint32_t tiles;   // blocks of the grid for each message
+  std::uint32_t tiles;   // thread blocks per message
 };
 
-// Sixteen threads, of which this is `lane`, measure one block of 128 coordinates; all get it. Whole
-// warps come here.
+// Sixteen threads measure one block of 128 coordinates, this one as `lane`; all get the result.
+// Called by whole warps.
 template <class Reduce>
 __device__ typename Reduce::Value measure_block(const InputRow& row, std::uint32_t first,
                                                 std::uint32_t end, std::uint32_t lane) {
@@ -41,12 +41,13 @@ __device__ typename Reduce::Value measure_block(const InputRow& row, std::uint32
   return sum;
 }
 
-// By one thread: the measure of bucket b, of n coordinates, becomes its gauge and its norm.
+// Called by one thread: turns the measure of bucket b, of n coordinates, into its gauge and its
+// norm.
 template <class Q>
 __device__ void give_gauge(const Measure<Q>& to, std::uint32_t m, std::uint32_t b,
                            typename Q::Reduce::Value total, std::uint32_t n, std::uint32_t round) {
   const double measured = to.how.measure(total, n);
-  if (!(measured <= to.how.limit())) {  // a NaN as well
+  if (!(measured <= to.how.limit())) {  // rejects NaN too
     atomicOr(&to.states[m].bad, 1u);
     return;
   }
@@ -59,8 +60,8 @@ __device__ void give_gauge(const Measure<Q>& to, std::uint32_t m, std::uint32_t 
 
 inline constexpr unsigned measured_at_once = block_threads / 16;  // blocks of 128 coordinates
 
-// Buckets of at most so many coordinates are measured by sixteen threads each, longer ones by many
-// blocks.
+// Buckets of at most this many coordinates are measured by sixteen threads each, longer ones by
+// many thread blocks.
 inline constexpr std::uint32_t short_bucket = 2048;
 
 template <class Q>
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(block_threads)
   const InputRow row(e, from, e.messages[m], m);
   const std::uint32_t first = min(b * to.bucket, n), end = min(first + to.bucket, n);
   typename Reduce::Value lanes = 0;
-  // As many turns for both halves of a warp.
+  // Both halves of a warp take the same number of turns.
   for (std::uint32_t i = 0; i < (to.bucket + sum_block - 1) / sum_block; ++i) {
     const auto sum = measure_block<Reduce>(row, first + i * sum_block, end, lane);
     if (lane == i % sum_lanes && first + i * sum_block < end) lanes = Reduce::join(lanes, sum);
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(block_threads)
 #pragma unroll
   for (int half = 8; half > 0; half /= 2)
     lanes = Reduce::join(lanes, __shfl_xor_sync(~0u, lanes, half, 16));
-  // A row of no coordinates has one bucket.
+  // A row of 0 coordinates has one bucket.
   if (lane == 0 && !idle && (first < end || b == 0))
     give_gauge(to, m, b, lanes, end - first, round.number());
   if (last_to_arrive(to.states[m], to.tiles) && threadIdx.x == 0)
@@ -133,12 +134,12 @@ __global__ void __launch_bounds__(block_threads)
   }
   if (!last_to_arrive(to.states[m], to.tiles)) return;
   const std::uint32_t buckets = n == 0 ? 1 : (n - 1) / length + 1;
-  // One bucket is sixteen threads' work: the others at least fetch for them.
+  // One bucket keeps only sixteen threads busy: the others fetch for them.
   const bool staged = buckets == 1 && blocks <= stage_size;
   for (std::uint32_t i = threadIdx.x; staged && i < blocks; i += block_threads) stage[i] = parts[i];
   __syncthreads();
   const typename Reduce::Value* here_parts = staged ? stage : parts;
-  // As many turns for both halves of a warp.
+  // Both halves of a warp take the same number of turns.
   for (std::uint32_t turn = 0; turn < buckets && !idle; turn += measured_at_once) {
     const std::uint32_t b = turn + threadIdx.x / 16;
     const std::uint32_t here = b < buckets ? min(length, n - b * length) : 0;
@@ -150,8 +151,8 @@ __global__ void __launch_bounds__(block_threads)
   if (threadIdx.x == 0) settle(e, m, to.states[m], from.kept == nullptr, round.number());
 }
 
-// The same for rows of n coordinates in one bucket whose parts are there already, left by whoever
-// wrote the rows (Exchange::squares). One block for each message.
+// The same for rows of n coordinates in one bucket whose parts exist already: the kernel that wrote
+// the rows left them (Exchange::squares). One thread block per message.
 template <class Q>
 __global__ void __launch_bounds__(block_threads)
     measure_squares(Round round, Exchange e, Measure<Q> to, std::uint32_t n) {
@@ -171,10 +172,10 @@ __global__ void __launch_bounds__(block_threads)
       settle(e, m, to.states[m], true, round.number());
     }
   }
-  wait_for_kernel_before();  // not before: see Grid::small
+  wait_for_kernel_before();  // only here: see Grid::small
 }
 
-// How many parts a row of `length` coordinates has at most.
+// The most parts that a row of `length` coordinates can have.
 inline std::size_t most_parts(std::size_t length, std::size_t bucket) {
   return length / sum_block + (bucket == 0 ? 1 : length / bucket + 1) + 1;
 }
@@ -192,7 +193,7 @@ void record_measure(Queue& queue, const Exchange& e, const Input& from, Measure<
                ThisRound{}, e, from, to);
 }
 
-// Of codecs that have nothing to measure but whether the rows of an exchange are finite.
+// For codecs that need to know only if the rows of an exchange are finite.
 class FiniteRows {
  public:
   FiniteRows(std::size_t d, std::size_t messages)

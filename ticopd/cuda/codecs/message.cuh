@@ -7,22 +7,23 @@
 
 namespace ticopd::cuda {
 
-// Threads of a block in kernels where each thread has four coordinates.
+// Threads per block in kernels with four coordinates per thread.
 inline constexpr unsigned block_threads = 256;
 inline constexpr unsigned block_coordinates = 4 * block_threads;
 
+// The decision about a message: it is sent, it could not be encoded, or it was skipped.
 enum Verdict : std::uint32_t { travels = 0, refused = 1, stays = 2 };
 
-// What the kernels of one exchange tell each other of a message. `verdict` is written anew in every
-// exchange; `bad` and `arrived` are 0 between kernels.
+// The state of a message that the kernels of one exchange share. Every exchange writes `verdict`
+// anew; `bad` and `arrived` are 0 between kernels.
 struct MessageState {
   std::uint32_t verdict;
   std::uint32_t bad;      // something in it cannot be sent
-  std::uint32_t arrived;  // blocks
-  std::uint32_t sent;     // random_gossip: whether the row went out
+  std::uint32_t arrived;  // thread blocks so far
+  std::uint32_t sent;     // random_gossip: 1 if the row was sent
 };
 
-// The rows that are encoded: v - h of the exchange (v where raw), or rows that an outer codec kept.
+// The rows to encode: v - h of the exchange (v if raw), or rows that an outer codec kept.
 struct Input {
   float* kept = nullptr;  // null: of the exchange; rows begin at multiples of 512 bytes
   std::uint64_t stride = 0;
@@ -34,8 +35,8 @@ struct Input {
   }
 };
 
-// What is counted for a message of n coordinates that are encoded, besides its own bytes. Paper
-// bits: `all`, or, where n depends on the row, n level + n + 32 norms (if any travel) + n index.
+// The counts of a message with n encoded coordinates, besides its own bytes. Paper bits: `all`, or,
+// if n depends on the row, n level + n + 32 norms (if there are any) + n index.
 struct Tally {
   double all = 0;
   double level = 0, norm = 0, index = 0;
@@ -54,13 +55,14 @@ struct Tally {
   }
 };
 
-// Blocks of a grid: `tiles` of them for each message.
+// The place of a thread block in a grid that has `tiles` blocks per message.
 struct Tile {
   std::uint32_t message, index;
   __device__ explicit Tile(std::uint32_t tiles)
       : message(blockIdx.x / tiles), index(blockIdx.x - message * tiles) {}
 };
 
+// The number of tiles for so much work. It is at least one, so that every message is decided.
 inline std::uint32_t tiles_of(std::size_t work, std::size_t of_one) {
   return work == 0 ? 1 : static_cast<std::uint32_t>((work - 1) / of_one + 1);
 }
@@ -73,7 +75,7 @@ __device__ __forceinline__ bool is_skipped(const Exchange& e, std::uint32_t m) {
   return e.skipped != nullptr && e.skipped[m] != 0;
 }
 
-// By one thread of all.
+// Called by one thread only.
 __device__ inline void count_message(const Exchange& e, std::uint32_t m, std::uint64_t bytes,
                                      double paper_bits) {
   Counters& c = e.counters[e.messages[m].slot];
@@ -82,7 +84,8 @@ __device__ inline void count_message(const Exchange& e, std::uint32_t m, std::ui
   c.paper_bits = __dadd_rn(c.paper_bits, __dadd_rn(e.flag_bits, paper_bits));
 }
 
-// By one thread, once all who could find something bad have arrived. `first`: nobody judged before.
+// Decides if a message is sent. Called by one thread, after all that could find something bad have
+// arrived. `first`: nothing was decided before.
 __device__ inline Verdict settle(const Exchange& e, std::uint32_t m, MessageState& state,
                                  bool first, std::uint32_t round) {
   const bool bad = atomicExch(&state.bad, 0u) != 0;
@@ -95,8 +98,8 @@ __device__ inline Verdict settle(const Exchange& e, std::uint32_t m, MessageStat
   return verdict;
 }
 
-// True in the last of `blocks` blocks that come here; it then sees what the others wrote before.
-// All threads of a block come.
+// True in the last of `blocks` thread blocks that arrive; it then sees what the others wrote
+// before. All threads of a block call it.
 __device__ inline bool last_to_arrive(MessageState& state, std::uint32_t blocks) {
   __shared__ bool last;
   __threadfence();

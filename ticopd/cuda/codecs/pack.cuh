@@ -4,9 +4,9 @@
 
 namespace ticopd::cuda {
 
-// A warp writes the fields of its 128 coordinates, four in each lane (`mine`, 4 bits of them), to
-// `to`, which is a multiple of four and ends after `bytes` bytes: what lies behind it is not ours.
-// All lanes come.
+// A warp writes the fields of its 128 coordinates to `to`. Each lane has four fields, in the low
+// 4 * bits bits of `mine`. `to` is a multiple of four and ends after `bytes` bytes; the memory
+// behind it is not ours. All lanes call it.
 __device__ __forceinline__ void store_fields(std::uint64_t mine, std::uint32_t bits,
                                              std::uint8_t* to, std::uint64_t bytes) {
   const std::uint32_t lane = threadIdx.x % 32, width = 4 * bits;
@@ -18,7 +18,7 @@ __device__ __forceinline__ void store_fields(std::uint64_t mine, std::uint32_t b
         to[i] = static_cast<std::uint8_t>(value);
   };
   if (bits == 8) return store(lane, static_cast<std::uint32_t>(mine));
-  // Word w is made of the lanes that have a part of the bits 32 w ... 32 w + 31.
+  // Word w combines the lanes that hold some of the bits 32 w ... 32 w + 31.
   const std::uint32_t lanes = bits > 8 ? 2 : 32 % width == 0 ? 32 / width : 32 / width + 2;
   for (std::uint32_t first = 0; first < width; first += 32) {
     const std::uint32_t word = first + lane, from = 32 * word / width;
@@ -33,7 +33,7 @@ __device__ __forceinline__ void store_fields(std::uint64_t mine, std::uint32_t b
   }
 }
 
-// The same for signs, which may begin anywhere: lane l has those of coordinates 4 l ... 4 l + 3.
+// The same for signs, which may begin at any byte: lane l has those of coordinates 4 l ... 4 l + 3.
 __device__ __forceinline__ void store_signs(std::uint32_t mine, std::uint8_t* to,
                                             std::uint64_t bytes) {
   const std::uint32_t lane = threadIdx.x % 32;

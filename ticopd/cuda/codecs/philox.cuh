@@ -7,7 +7,7 @@
 
 namespace ticopd::cuda {
 
-// Philox4x32-10 of Random123, as docs/wire_format.md has it.
+// Philox4x32-10 of Random123, as docs/wire_format.md specifies it.
 __device__ __forceinline__ uint4 philox(uint4 c, uint2 key) {
 #pragma unroll
   for (int i = 0; i < 10; ++i) {
@@ -20,7 +20,7 @@ __device__ __forceinline__ uint4 philox(uint4 c, uint2 key) {
   return c;
 }
 
-// The name of a message: ticopd::Noise on the device.
+// A message id: ticopd::Noise on the device.
 struct DeviceNoise {
   std::uint64_t seed;
   std::uint32_t round, agent, channel;
@@ -35,8 +35,8 @@ struct DeviceNoise {
   }
 };
 
-// What ChannelNoise::add adds to four coordinates. Uniform noise has the bits of the CPU's; the
-// logarithm and cosine of gaussian noise are this device's, equal up to rounding.
+// The noise that ChannelNoise::add adds to four coordinates. Uniform noise has the CPU's bits.
+// Gaussian noise uses this device's logarithm and cosine, so it is equal up to rounding.
 __device__ inline float4 channel_noise(const Exchange& e, const DeviceNoise& name,
                                        std::uint32_t index) {
   const uint4 words = name.block(index, stream_channel);

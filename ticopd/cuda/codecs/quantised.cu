@@ -12,6 +12,7 @@
 namespace ticopd::cuda {
 namespace {
 
+// A RowQuantiser with the arithmetic of Q (quantisers.cuh).
 template <class Q>
 class Quantised final : public RowQuantiser {
  public:
@@ -88,7 +89,7 @@ class Quantised final : public RowQuantiser {
     return planes_ ? plane_payload(length_) : sizeof(float) * norm_count(length_);
   }
 
-  // Instead of a sweep over the rows, where their squares are there.
+  // Uses the rows' squares, if they exist, instead of a sweep over the rows.
   bool record_squares(Queue& queue, const Exchange& e, const Input& from, const Measure<Q>& to) {
     if constexpr (traits.takes_squares)
       if (e.squares != nullptr && from.kept == nullptr && bucket_ == 0) {

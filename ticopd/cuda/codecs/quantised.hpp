@@ -7,27 +7,28 @@
 
 namespace ticopd::cuda {
 
-// A codec that sweeps twice over each row: measures its buckets, then makes symbols of its
-// coordinates. It encodes the rows of an exchange, or those that an outer codec kept, which then
-// become what they decode to.
+// A codec that sweeps twice over each row: it measures the buckets, then turns the coordinates into
+// symbols. It encodes the rows of an exchange, or rows that an outer codec kept. Kept rows are
+// overwritten with what they decode to.
 class RowQuantiser {
  public:
   virtual ~RowQuantiser() = default;
-  // `states` has the verdicts of an outer codec, if there is one, and those of this one after it.
-  // Counts the messages.
+  // `states` holds the verdicts of an outer codec, if there is one, and afterwards those of this
+  // codec. Counts the messages.
   virtual void record(Queue& queue, const Exchange& e, const Input& from, MessageState* states,
                       const Tally& tally) = 0;
   virtual bool wants_squares() const { return false; }  // as DeviceCodec
-  // Of a row of `length` coordinates; empty where no bytes are made.
+  // The payload of a row of `length` coordinates; empty if no bytes are made.
   virtual Bytes payload(std::size_t message, std::size_t length) const = 0;
 };
 
-// For at most `messages` rows of at most `length` coordinates: qsgd, infinity, sign, norm_sign,
-// natural, grid, adaptive. Null for others, and for codings that the device does not have.
+// Makes one for at most `messages` rows of at most `length` coordinates: qsgd, infinity, sign,
+// norm_sign, natural, grid, adaptive. Null for others, and for codings that the device does not
+// have.
 std::unique_ptr<RowQuantiser> make_row_quantiser(const CodecOptions& options, std::size_t length,
                                                  std::size_t messages);
 
-// Some bytes of the device's memory.
+// Copies bytes from the device's memory.
 Bytes download(const void* from, std::size_t bytes);
 
 }  // namespace ticopd::cuda

@@ -12,30 +12,30 @@
 
 namespace ticopd::cuda {
 
-// The kernels call the arithmetic of ticopd/codecs/arithmetic: the formulas of the CPU's codecs.
-// These files are compiled without contraction (TicopdCuda.cmake).
+// Quantisers of the device. They call ticopd/codecs/arithmetic, the formulas of the CPU's codecs.
+// So these files are compiled without contraction (TicopdCuda.cmake).
 
-// A coordinate quantised: levels 0 ... most, and a sign.
+// A quantised coordinate: a level 0 ... most, and a sign.
 struct Symbol {
   std::uint32_t level;
   bool negative;
 };
 
-// What the kernels do besides, by quantiser.
+// What the kernels must know about a quantiser.
 struct QuantiserTraits {
-  bool has_norms = false;  // a norm travels for each bucket
+  bool has_norms = false;  // a norm is sent per bucket
   bool has_levels = true, has_signs = true;
   bool has_noise = true;             // coordinates are rounded at random
-  bool takes_squares = false;        // Exchange::squares can stand for the sweep that measures
+  bool takes_squares = false;        // Exchange::squares can replace the sweep that measures
   bool saturates = false;            // coordinates outside a range are counted
-  bool counts_from_largest = false;  // coded levels; the largest one travels in a byte
-  bool is_ternary = false;           // levels without a coding travel as ternary digits
-  bool has_table = false;            // of points, in memory of the device
+  bool counts_from_largest = false;  // coded levels; the largest one is sent in a byte
+  bool is_ternary = false;           // levels without a coding are sent as ternary digits
+  bool has_table = false;            // of points, in device memory
 };
 
-// A quantiser says what a bucket is measured by and which measure is refused, what follows from it
-// for all coordinates of the bucket (its gauge), and how a coordinate becomes a symbol and that a
-// value again. They are kernel arguments: no padding in them.
+// A quantiser defines how a bucket is measured, which measure is rejected, what follows from it for
+// all coordinates of the bucket (its gauge), how a coordinate becomes a symbol, and how a symbol
+// becomes a value. Quantisers are kernel arguments, so they must not have padding.
 
 // qsgd and infinity. Norm is EuclideanNorm or LargestMagnitude.
 template <class Norm>
@@ -50,7 +50,7 @@ struct Rounding {
   std::uint32_t bits;  // of a level in the plane
   std::uint32_t most;  // s
   std::uint32_t scaled;
-  std::uint32_t lengths[2];  // of buckets, with their tau: others compute it
+  std::uint32_t lengths[2];  // of the usual buckets, whose tau is in taus
   float taus[2];
 
   __device__ static double measure(typename Reduce::Value total, std::uint32_t n) {
@@ -106,7 +106,7 @@ struct ScaledSigns {
   }
 };
 
-// What measures a row by its largest magnitude, which does not travel.
+// Measures a row by its largest magnitude, which is not sent.
 struct ByLargest {
   using Reduce = LargestBits<float>;
   struct Gauge {
@@ -188,7 +188,7 @@ struct Points : ByLargest {
   }
 };
 
-// No symbols at all: whether a row is finite, and its largest magnitude.
+// Makes no symbols. It finds if a row is finite, and its largest magnitude.
 struct Finite : ByLargest {
   static constexpr QuantiserTraits traits{
       .has_levels = false, .has_signs = false, .has_noise = false};

@@ -13,6 +13,7 @@ __device__ Permutation subset_of(std::uint64_t d, const DeviceNoise& name) {
   return {d, {keys.x, keys.y, keys.z, keys.w}, {turn.x, turn.y, turn.z, turn.w}};
 }
 
+// The drawn values of all messages of an exchange.
 struct Subset {
   MessageState* states;
   float* values;  // by message, in the order of the permutation
@@ -20,10 +21,11 @@ struct Subset {
   double paper_bits;
   std::uint32_t k;
   std::uint32_t tiles;
-  float scale;                  // of what is decoded
+  float scale;                  // of the decoded values
   std::uint32_t values_follow;  // another codec sends them, and counts the message
 };
 
+// Gathers the drawn values of every message.
 __global__ void __launch_bounds__(block_threads) take_subset(Round round, Exchange e, Subset to) {
   wait_for_kernel_before();
   const Tile tile(to.tiles);
@@ -36,7 +38,8 @@ __global__ void __launch_bounds__(block_threads) take_subset(Round round, Exchan
   if (i == 0 && to.values_follow == 0) count_message(e, m, 4 * std::uint64_t{to.k}, to.paper_bits);
 }
 
-// What is multiplied by d / k may leave the numbers: the message is then refused. One block each.
+// A value multiplied by d / k may become infinite: the message is then refused. One thread block
+// per message.
 __global__ void __launch_bounds__(block_threads) check_scaled(Round round, Exchange e, Subset to) {
   wait_for_kernel_before();
   const std::uint32_t m = blockIdx.x;
@@ -49,6 +52,8 @@ __global__ void __launch_bounds__(block_threads) check_scaled(Round round, Excha
   settle(e, m, to.states[m], false, round.number());
 }
 
+// Scatters and applies the decoded values. The inverse permutation tells which value a coordinate
+// gets.
 template <bool noisy>
 __global__ void __launch_bounds__(block_threads) give_subset(Round round, Exchange e, Subset to) {
   wait_for_kernel_before();
@@ -115,7 +120,7 @@ class RandK final : public DeviceCodec {
 
  private:
   std::size_t d_, k_;
-  std::unique_ptr<RowQuantiser> inner_;  // null: values travel as they are
+  std::unique_ptr<RowQuantiser> inner_;  // null: values are sent unchanged
   bool unbiased_;
   std::uint64_t stride_;
   Buffer<MessageState> states_;

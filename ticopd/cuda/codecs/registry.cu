@@ -7,15 +7,16 @@ namespace {
 
 // Coordinates are counted in 32 bits, with room for the tiles at the end of a row.
 constexpr std::size_t longest_row = std::size_t{1} << 31;
-// Blocks of a grid, of sixteen coordinates at least.
+// The most thread blocks of a grid. Each has at least sixteen coordinates.
 constexpr std::size_t most_blocks = (std::size_t{1} << 31) - 1;
 
+// Encodes whole rows with a RowQuantiser.
 class QuantisedCodec final : public DeviceCodec {
  public:
   QuantisedCodec(std::unique_ptr<RowQuantiser> rows, const CodecOptions& options, std::size_t d,
                  std::size_t messages)
       : rows_(std::move(rows)), d_(d), states_(messages) {
-    tally_.all = options.kind == "adaptive" ? std::log2(3.0)  // for each digit
+    tally_.all = options.kind == "adaptive" ? std::log2(3.0)  // per digit
                                             : make_codec<float>(options)->paper_bits(d);
   }
 
@@ -37,7 +38,7 @@ struct Entry {
   MadeCodec (*make)(const CodecOptions&, std::size_t, std::size_t);
 };
 
-// A new codec is a file and a line here.
+// To add a codec, write a file and add a line here.
 constexpr Entry table[] = {
     {"identity", make_identity},
     {"qsgd", make_quantised},

@@ -4,7 +4,7 @@
 
 namespace ticopd::cuda {
 
-// The first message that is reported stays.
+// Keeps only the first report.
 __device__ inline void report(Trouble* trouble, const Message& message, std::uint32_t round) {
   if (atomicCAS(&trouble->any, 0u, 1u) != 0u) return;
   trouble->agent = message.agent;

@@ -7,19 +7,21 @@
 
 namespace ticopd::cuda {
 
-// Which coordinates are kept: those whose magnitude, as bits, is above `least`, and the first
-// `ties` of those that have just that.
+// The kept coordinates: those whose magnitude, as bits, is above `least`, and the first `ties` of
+// those equal to it.
 struct Cut {
   std::uint32_t least, ties;
 };
 
-// The k-th largest magnitude, digit by digit from the highest: each pass counts the digits of the
-// coordinates that agree with all digits before, and the last block of a message finds the one of
-// the k-th. Among magnitudes as bits, which order as the numbers do.
+// Finds the k-th largest magnitude digit by digit, from the highest. Each pass counts the next
+// digit of the coordinates that agree with all digits before. The last thread block of a message
+// then finds this digit of the k-th. Magnitudes are compared as bits, which have the order of the
+// numbers.
 inline constexpr unsigned select_threads = 512;
 inline constexpr unsigned select_coordinates = 8 * select_threads;
 inline constexpr std::uint32_t select_bins = 2048;
 
+// The bits of a magnitude that a pass looks at.
 template <int pass>
 struct RadixDigit {
   static constexpr std::uint32_t shift = pass == 0 ? 20 : pass == 1 ? 10 : 0;
@@ -29,7 +31,7 @@ struct RadixDigit {
 
 struct Selection {
   MessageState* states;
-  Cut* cuts;                  // by message: the digits found so far, and which of their ties
+  Cut* cuts;                  // by message: the digits found so far, and the rank among their ties
   std::uint32_t* histograms;  // by message, all zero between kernels
   std::uint32_t k, tiles;
 };
@@ -90,7 +92,7 @@ __global__ void __launch_bounds__(select_threads)
   }
 }
 
-// Where the kept coordinates of each message go.
+// The destination of the kept coordinates of each message.
 struct Keeping {
   MessageState* states;
   const Cut* cuts;               // null: a share of the largest magnitude
@@ -109,7 +111,7 @@ struct Keeping {
   }
 };
 
-// Four coordinates of a row, those above the cut and those at it.
+// Four coordinates of a row, and which of them are above the cut or at it.
 struct FourKept {
   Message message;
   std::uint32_t k, count, above = 0, at = 0;  // masks of four bits
@@ -164,7 +166,7 @@ static __global__ void __launch_bounds__(block_threads) count_kept(Exchange e, K
 
 enum class Place { gather, gather_and_apply, apply };
 
-// Kept coordinates go to their places in ascending order of index, or come back from there.
+// Moves kept coordinates to their places in ascending order of index, or back from there.
 template <Place place, bool noisy>
 __global__ void __launch_bounds__(block_threads) place_kept(Round round, Exchange e, Keeping to) {
   wait_for_kernel_before();

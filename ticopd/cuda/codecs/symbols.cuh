@@ -11,8 +11,8 @@
 
 namespace ticopd::cuda {
 
-// The second sweep over a row: coordinates become symbols, those bytes or a histogram, and what
-// they decode to is applied, or kept for an outer codec.
+// The second sweep over a row. Coordinates become symbols, and symbols become bytes or a histogram.
+// Their decoded values are applied, or kept for an outer codec.
 enum class Sink { apply, apply_with_noise, keep };
 
 template <class Q>
@@ -25,14 +25,14 @@ struct Symbols {
   std::uint32_t bucket, tiles;
 };
 
-// What one thread has: four coordinates of message m, and their symbols.
+// The share of one thread: four coordinates of message m, and their symbols.
 template <class Q, Sink sink>
 struct FourSymbols {
   Message message;
   DeviceNoise name;
   std::uint32_t n, k, count;
   float v[4], h[4];
-  uint4 words;  // of noise: made while the coordinates are on their way
+  uint4 words;  // of noise: drawn while the coordinates are being loaded
   Symbol symbols[4];
 
   __device__ FourSymbols(const Round& round, const Exchange& e, const Input& from, const Tile& tile)
@@ -49,11 +49,13 @@ struct FourSymbols {
     if constexpr (sink != Sink::keep) stay_four(e, message, k, count, h);
   }
 
-  // Makes the symbols, and what they decode to. `zeros_have_signs`: as a plane of signs tells them.
+  // Makes the symbols and their decoded values. `zeros_have_signs`: a level 0 keeps its sign, as in
+  // a plane of signs.
   template <bool zeros_have_signs>
   __device__ typename Q::Gauge make(const Symbols<Q>& to, std::uint32_t m, float (&q)[4]) {
     const std::uint32_t draws[4] = {words.x, words.y, words.z, words.w};
-    // The bucket of the last coordinate is a bucket that there is.
+    // A thread without coordinates takes the bucket of the last coordinate, because that one
+    // exists.
     std::uint32_t b = to.bucket == 0 ? 0 : (count == 0 ? n - 1 : k) / to.bucket;
     std::uint32_t next = to.bucket == 0 ? ~0u : (b + 1) * to.bucket;
     const typename Q::Gauge* gauges = to.gauges + m * to.gauges_stride;
@@ -71,7 +73,7 @@ struct FourSymbols {
     return gauge;  // the last one
   }
 
-  // And applies that.
+  // Makes the symbols and applies their decoded values.
   template <bool zeros_have_signs>
   __device__ void move(const Exchange& e, const Input& from, const Symbols<Q>& to,
                        std::uint32_t m) {
@@ -103,7 +105,8 @@ struct FourSymbols {
   }
 };
 
-// Bytes of a fixed length: planes of levels and of signs behind the norms, which are there already.
+// Writes bytes of a fixed length: planes of levels and of signs, after the norms, which are there
+// already.
 template <class Q, Sink sink>
 __global__ void __launch_bounds__(block_threads, sink == Sink::apply ? 6 : 1)
     write_planes(Round round, Exchange e, Input from, Symbols<Q> to, std::uint8_t* payload,
@@ -143,7 +146,7 @@ __global__ void __launch_bounds__(block_threads, sink == Sink::apply ? 6 : 1)
     store_signs(signs, payload + at.signs_at + first / 8, at.bytes - at.signs_at - first / 8);
 }
 
-// What the last block of a message makes of its histogram.
+// Counts a message from its histogram. The last thread block of the message calls it.
 template <class Q>
 __device__ void count_coded(const Exchange& e, const Symbols<Q>& to, std::uint32_t m,
                             std::uint32_t n, std::uint32_t coding, std::uint32_t* counts) {
@@ -179,7 +182,7 @@ __device__ void count_coded(const Exchange& e, const Symbols<Q>& to, std::uint32
   if (threadIdx.x == 0) count_message(e, m, bytes, paper_bits);
 }
 
-// The first sweep where bytes are made of digits.
+// The first sweep if bytes are made of digits: counts the digits of each tile.
 template <class Q, Sink sink>
 __global__ void __launch_bounds__(block_threads)
     count_digits(Round round, Exchange e, Input from, Symbols<Q> to, TernaryDigits digits) {
@@ -196,7 +199,7 @@ __global__ void __launch_bounds__(block_threads)
     digits.of_tiles[std::uint64_t{m} * to.tiles + tile.index] = static_cast<std::uint32_t>(all);
 }
 
-// Codes whose length follows from a histogram of tokens. Only digits become bytes.
+// For codes whose length follows from a histogram of tokens. Only digits become bytes.
 template <class Q, Sink sink>
 __global__ void __launch_bounds__(block_threads)
     count_symbols(Round round, Exchange e, Input from, Symbols<Q> to, MessageState* states,

@@ -7,13 +7,13 @@
 
 namespace ticopd::cuda {
 
-// The digits of ticopd/codecs/arithmetic/points.hpp, five to a byte. A level has as many as its
-// bits, and one to end it, so where a coordinate's digits begin depends on all before it: one sweep
-// counts those of each tile, the next adds them up and writes.
+// The digits of ticopd/codecs/arithmetic/points.hpp, five per byte. A level has one digit per bit,
+// and one to end it. So the place of a coordinate's digits depends on all coordinates before it:
+// one sweep counts the digits of each tile, the next adds these counts and writes.
 struct TernaryDigits {
   std::uint32_t* of_tiles;      // by message and tile
   std::uint8_t* payload;        // null: no bytes are made
-  std::uint64_t stride;         // whole in words
+  std::uint64_t stride;         // a multiple of four
   std::uint32_t tiles, unused;  // no padding: launches are compared byte by byte
 
   __device__ void clear(const Tile& tile) const {
@@ -23,7 +23,7 @@ struct TernaryDigits {
       words[w] = 0;
   }
 
-  // Of a thread that has `mine` digits. By all threads of the block.
+  // The place of the first of this thread's `mine` digits. All threads of the block call it.
   __device__ std::uint64_t begin(const Tile& tile, std::uint32_t mine) const {
     std::uint64_t before = 0, all = 0;
     for (std::uint32_t t = threadIdx.x; t < tile.index; t += block_threads)
@@ -32,7 +32,7 @@ struct TernaryDigits {
     return before + scan_block(mine, all);
   }
 
-  // Bytes of several threads lie in one word, so digits are added to it; a byte never overflows.
+  // Digits of several threads may lie in one word, so they are added to it; a byte never overflows.
   __device__ void put(std::uint32_t message, std::uint64_t& at, std::uint32_t digit) const {
     const std::uint64_t byte = at / digits_per_byte;
     const std::uint32_t value = digit * ternary_weight(at % digits_per_byte);

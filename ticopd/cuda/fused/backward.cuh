@@ -2,8 +2,8 @@
 
 #include "ticopd/cuda/fused/product.cuh"
 
-// X^T.dH. A block has 128 pixel ranks at a time, 64 for each of its warp groups, and some chunks of
-// an agent's samples.
+// X^T.dH. A thread block has 128 pixel ranks at a time, 64 per warp group, and some chunks of an
+// agent's samples.
 namespace ticopd::cuda::fused::backward {
 
 using Stage = Stages<tile_ranks>;
@@ -12,8 +12,8 @@ using Stage = Stages<tile_ranks>;
 inline constexpr int image_offset = Stage::bytes;  // of a partial dW1
 inline constexpr int shared_bytes = image_offset + w1_partial * sizeof(float);
 
-// Until forward has done all of this agent's samples. By a whole warp. Half a minute is no wait but
-// a hang: two such kernels at once, of processes that share the device by MPS.
+// Waits until forward has done all of an agent's samples. A whole warp calls it. Half a minute is
+// no wait but a hang: two such kernels at once, of processes that share the device by MPS.
 class Dependence {
  public:
   __device__ __forceinline__ void wait(const Data& data, const Work& work, int agent) {
@@ -30,8 +30,8 @@ class Dependence {
   int agent_ = -1;
 };
 
-// A piece's chunks in falling order of their scale: equal scales are neighbours, and the integer
-// sums need folding into floats less often.
+// The chunks of a piece in falling order of their scale. Equal scales are then neighbours, and the
+// integer sums are folded into floats less often.
 struct ChunkOrder {
   float key;  // of chunk `lane`
   int position;
@@ -49,6 +49,7 @@ struct ChunkOrder {
   __device__ __forceinline__ float scale(int at) const { return __shfl_sync(~0u, key, chunk(at)); }
 };
 
+// The work of the warp that fills the stages.
 __device__ __forceinline__ void produce(const Data& data, const Work& work, const Self& self,
                                         const Ring& ring, int begin, int end, Place& place) {
   const std::uint64_t policy = evict_first();
@@ -59,15 +60,15 @@ __device__ __forceinline__ void produce(const Data& data, const Work& work, cons
         data.backward_image + static_cast<std::size_t>(data.backward[p].image) * backward_a;
     const std::uint8_t* b = work.dh_digits + static_cast<std::size_t>(first) * b_bytes;
     forward.wait(data, work, data.backward[p].agent);
-    fence_async();  // bulk copies read what other blocks' did
+    fence_async();  // bulk copies read what those of other blocks wrote
     const ChunkOrder order(work.dh_scale + first, count, self.lane);
     float scale = order.scale(0);
     for (int i = 0; i < count; i++, place.next()) {
       const auto c = static_cast<std::size_t>(order.chunk(i));
-      const float next = i + 1 < count ? order.scale(i + 1) : 0.f;  // 0 is nobody's scale
+      const float next = i + 1 < count ? order.scale(i + 1) : 0.f;  // 0 is no chunk's scale
       if (self.lane == 0) {
         ring.begin_fill(place, Stage::stage_bytes, {scale, next});
-        // X passes once, and shall be the first to leave the L2 cache.
+        // X is read once, and should be the first to leave the L2 cache.
         bulk_load(Stage::a(self, place), a + c * backward_a, backward_a, ring.filled(place),
                   policy);
         bulk_load(Stage::b(self, place), b + c * b_bytes, b_bytes, ring.filled(place));
@@ -82,8 +83,8 @@ struct Sums {
   float of[2][25];  // ranks r, r + 8; units of this quad lane
 };
 
-// X^T.dH of one piece, whose chunks' notes say their scale and the next one's. Runs of chunks with
-// one scale have exact int32 sums, and are then folded.
+// X^T.dH of one piece. The note of a chunk has its scale and that of the next chunk. Runs of chunks
+// with one scale have exact int32 sums, which are then folded.
 __device__ __forceinline__ void multiply(const Self& self, const Ring& ring, Place& place,
                                          Sums& sums) {
   const auto release = [&](int stage) {
@@ -117,8 +118,8 @@ __device__ __forceinline__ void multiply(const Self& self, const Ring& ring, Pla
   } while (scales.y != 0);
 }
 
-// Through shared memory and out as one bulk store per group: stores straight from the registers
-// took longer than all the products.
+// The sums leave through shared memory, as one bulk store per group: stores straight from the
+// registers took longer than all the products.
 __device__ __forceinline__ void store(int slot, const Work& work, const Self& self,
                                       const Sums& sums) {
   const int mine = self.group * group_partial;
@@ -138,6 +139,7 @@ __device__ __forceinline__ void store(int slot, const Work& work, const Self& se
                self.base + image_offset + mine * sizeof(float), group_partial * sizeof(float));
 }
 
+// The work of the warp groups that multiply.
 __device__ __forceinline__ void consume(const Data& data, const Work& work, const Self& self,
                                         const Ring& ring, int begin, int end, Place& place) {
   for (int p = begin; p < end; p++) {

@@ -2,9 +2,9 @@
 
 #include "ticopd/cuda/fused/layer2.cuh"
 
-// A tile of 128 samples is the work of a cluster, two blocks on neighbouring multiprocessors with
-// 64 samples each: W1's digits travel from the L2 cache once for both. In a block the two warp
-// groups take turns: one multiplies the next tile while the other does what follows the product
+// A cluster computes a tile of 128 samples: two thread blocks on neighbouring multiprocessors, with
+// 64 samples each. So W1's digits come from the L2 cache once for both. In a block the two warp
+// groups take turns: one multiplies the next tile while the other does the work after the product
 // (layer2.cuh), which takes about twice as long.
 namespace ticopd::cuda::fused::forward {
 
@@ -17,7 +17,7 @@ inline constexpr int largest_offset = parameters_offset + 2 * shared_parameter_b
 inline constexpr int shared_bytes = largest_offset + 8 * sizeof(float);
 static_assert(4 * w2_partial * sizeof(float) <= b_bytes);
 
-// By one thread.
+// Called by one thread.
 __device__ __forceinline__ void produce(const Data& data, const Work& work, const Self& self,
                                         const Ring& ring, int begin, int end, std::uint32_t rank,
                                         Place& place) {
@@ -33,7 +33,7 @@ __device__ __forceinline__ void produce(const Data& data, const Work& work, cons
         work.w1_digits + static_cast<std::size_t>(agent) * data.chunks * b_bytes + rank * b_part;
     for (int c = 0; c < chunks; c++, place.next(), a += forward_a, b += b_bytes) {
       ring.begin_fill(place, Stage::stage_bytes);
-      // X passes once, and shall be the first to leave the L2 cache.
+      // X is read once, and should be the first to leave the L2 cache.
       bulk_load(Stage::a(self, place), a, Stage::a_size, ring.filled(place), policy);
       bulk_load_to(everyone, Stage::b(self, place) + rank * b_part, b, b_part, ring.filled(place));
     }
@@ -42,7 +42,7 @@ __device__ __forceinline__ void produce(const Data& data, const Work& work, cons
 
 __device__ __forceinline__ void multiply(int chunks, const Self& self, const Ring& ring,
                                          Place& place, Accumulator& products) {
-  // A stage is free when the group that used it has done so in both blocks.
+  // A stage is free when the group that used it is done with it in both blocks.
   const auto release = [&](int stage) {
     if (self.lane < cluster_blocks) barrier_arrive_at(ring.empty + 8 * stage, self.lane);
   };
@@ -62,9 +62,9 @@ __device__ __forceinline__ void multiply(int chunks, const Self& self, const Rin
   release(previous);
 }
 
-// The sum of the group's four warps' dW2, in their order, through the memory of its image.
+// Writes the sum of the group's four warps' dW2, in their order, through the memory of its image.
 __device__ __forceinline__ void flush(float* out, const Self& self, RunningW2& w2) {
-  group_sync(self.group);  // its image has left
+  group_sync(self.group);  // its image has been stored
   float* all = reinterpret_cast<float*>(self.memory + image_offset + self.group * b_bytes);
   float* own = all + (self.warp & 3) * w2_partial;
 #pragma unroll
@@ -87,7 +87,7 @@ __device__ __forceinline__ void flush(float* out, const Self& self, RunningW2& w
   };
   for (int e = 4 * (self.tid & 127); e < w2_partial; e += 4 * 128) {  // four quad lanes each
     float4 v = sum(e);
-    // What centring took from h: half of the class's db2, which is unit 25 of lane 0.
+    // Adds what centring took from h: half of the class's db2, which is unit 25 of lane 0.
     const bool first = e < w2_partial_8;
     const bool is_weight = first ? e < 25 * 32 : e < w2_partial_8 + 25 * 8;
     if (is_weight) {
@@ -100,12 +100,14 @@ __device__ __forceinline__ void flush(float* out, const Self& self, RunningW2& w
   group_sync(self.group);
 }
 
+// The work of the warp groups that multiply.
 __device__ __forceinline__ void consume(const Data& data, const Work& work, const Self& self,
                                         const Ring& ring, int begin, int end, std::uint32_t rank,
                                         Place& place) {
   const int own_parameters = parameters_offset + self.group * shared_parameter_bytes;
   const Parameters parameters(self, own_parameters);
-  // This group's 64 samples of dH digits, and where this lane's rows of stmatrix go in it.
+  // The image of this group's 64 samples of dH digits, and where this lane's rows of stmatrix go in
+  // it.
   const std::uint32_t image = self.base + image_offset + self.group * b_bytes;
   const std::uint32_t mine =
       image + self.lane * chunk + (((self.warp & 3) ^ ((self.lane >> 1) & 3)) << 4);
@@ -121,7 +123,7 @@ __device__ __forceinline__ void consume(const Data& data, const Work& work, cons
   for (int w = begin + self.group; w < end; w += 2) {
     const ForwardTile tile = data.forward[w];
     const bool new_agent = tile.agent != agent;
-    if (new_agent) {  // its parameters travel while the main loop runs
+    if (new_agent) {  // its parameters are copied during the main loop
       agent = tile.agent;
       group_sync(self.group);
       const auto* from = reinterpret_cast<const std::uint8_t*>(work.parameters + agent);
@@ -142,8 +144,8 @@ __device__ __forceinline__ void consume(const Data& data, const Work& work, cons
     Hidden hidden;
     ByClass d;
     hidden_and_logits(products, parameters, self, hidden, d);
-    // Not before: tensor cores that have products of one group leave small ones of the other
-    // waiting.
+    // Not earlier: while the tensor cores have products of one group, small products of the other
+    // group wait.
     if (w + 1 < end) give_turn_to(1 - self.group);
     float worst = deltas(labels, self, d);
     if (self.lane == 0) largest[self.warp & 3] = worst;
@@ -151,8 +153,9 @@ __device__ __forceinline__ void consume(const Data& data, const Work& work, cons
     group_sync(self.group);
 #pragma unroll
     for (int k = 0; k < 4; k++) worst = fmaxf(worst, largest[k]);
-    // |dH_ij| <= max |delta_y| (max_c W2_jc - min_c W2_jc) / 4: a scale for these 64 samples
-    // without another maximum for every unit. A power of two, so that chunks often share it.
+    // |dH_ij| <= max |delta_y| (max_c W2_jc - min_c W2_jc) / 4. This gives a scale for these 64
+    // samples without another maximum for every unit. It is a power of two, so that chunks often
+    // share it.
     const PowerOfTwo scale(worst);
     if (self.leads_group()) work.dh_scale[half] = scale.value();
     layer2(hidden, DeltaFragments(d, scale.inverse(), self), scale.value(), parameters, mine, w2);
@@ -161,7 +164,7 @@ __device__ __forceinline__ void consume(const Data& data, const Work& work, cons
     if (self.leads_group())
       bulk_store(work.dh_digits + static_cast<std::size_t>(half) * b_bytes, image, b_bytes);
     if (tile.flush >= 0) {
-      if (self.leads_group()) {  // all that backward needs of this group for the agent
+      if (self.leads_group()) {  // backward has all it needs of this group for the agent
         bulk_stores_are_done();
         add_release(work.done + agent, 1);
       }

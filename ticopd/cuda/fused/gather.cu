@@ -3,21 +3,21 @@
 namespace ticopd::cuda::fused {
 namespace {
 
-// v, and the gradient of (l2 / 2) ||x||^2 at x.
+// v plus the gradient of (l2 / 2) ||x||^2 at x.
 __device__ __forceinline__ float regularised(float v, float l2, const float* x) {
   return l2 != 0 ? fmaf(l2, *x, v) : v;
 }
 
-// dW1 and db1 for two units from `first` on. The parts are by rank and g is by pixel: both are read
-// and written as they lie, and shared memory is between them. A warp has the 64 ranks of one warp
-// group for both units: every thread adds up four ranks, and a thread's loads are under way
-// together, the last few too: what this kernel waits for is latency.
+// dW1 and db1 of two units, from `first` on. The parts lie by rank and g lies by pixel: both are
+// read and written in their own order, with shared memory between them. A warp has the 64 ranks of
+// one warp group for both units. Each thread adds up four ranks, and starts all its loads together,
+// even the last few, because latency limits this kernel.
 __device__ void gather_units(const Data& data, const Work& work, int agent, int first,
                              const float* x, float* g, float l2, float* sums) {
   const int tid = threadIdx.x, units = min(gather_units_per_block, data.hidden - first);
   const int quad = tid & 15, unit = (tid >> 4) & 1, group = tid >> 5;
   const std::int16_t* rank_of = data.rank_of + static_cast<std::size_t>(agent) * data.features;
-  int rank[gather_pixels];  // -1: never set, and no gradient
+  int rank[gather_pixels];  // -1: never set, gradient zero
 #pragma unroll
   for (int i = 0; i < gather_pixels; i++) {
     const int pixel = tid + i * gather_threads;
@@ -88,11 +88,11 @@ __device__ void gather_layer2(const Data& data, const Work& work, int agent, int
 
 }  // namespace
 
-// Sums in the order of the slots: the same bits every time.
+// Sums in the order of the slots, so every run gives the same bits.
 __global__ void __launch_bounds__(gather_threads, 3)
     gather(Data data, Work work, Rows x, Rows g, float l2) {
   alignas(16) __shared__ float sums[gather_units_per_block * max_ranks];
-  let_next_kernel_begin();  // the tables are there from the beginning: only then they wait
+  let_next_kernel_begin();  // tables are constant: they are read before the wait
   const int blocks = gather_blocks_per_agent(data.hidden);
   const int agent = blockIdx.x / blocks, part = blockIdx.x % blocks;
   if (part < gather_layer2_blocks)

@@ -13,17 +13,18 @@
 //   products                                                               (products.cu)
 //     forward   X.W1, sigmoid, layer 2, softmax, delta, dW2, digits of dH  (forward.cuh)
 //     backward  X^T.dH, in parts                                           (backward.cuh)
-//   gather    sums of the parts, as x has them                             (gather.cu)
-// X is u8, exactly; W1 and dH become three signed base-256 digits of a common scale. So both
-// products are exact in int32: the result does not depend on how they are split.
+//   gather    sums of the parts, in x's layout                             (gather.cu)
+// X is u8, exactly. W1 and dH become three signed base-256 digits of a common scale. So both
+// products are exact in int32, and the result does not depend on how they are split.
 //
-// Digit columns: in an accumulator lane t of a quad holds columns 8b + 2t + e. Column i = 2b + e of
-// lane t is digit i % 3 of hidden unit 4 (i / 3) + t, so one thread has all digits of 25 units for
-// two samples: nothing is exchanged to recombine them, and its h are fragments for layer 2 at once.
+// Digit columns: in an accumulator, lane t of a quad holds columns 8b + 2t + e. Column i = 2b + e
+// of lane t is digit i % 3 of hidden unit 4 (i / 3) + t. So one thread has all digits of 25 units
+// for two samples: nothing is exchanged to join them, and its h are fragments for layer 2 at once.
 // Everything below that is indexed by [quad lane][unit] follows this order.
 namespace ticopd::cuda::fused {
 
-// What the network is to an agent in this round. Units beyond the hidden layer have zero weights.
+// An agent's parameters in this round, as the kernels use them. Units beyond the hidden layer have
+// zero weights.
 struct alignas(16) AgentParameters {
   uint4 logit_fragments[7 * 2 * 32];  // W2 / w2_scale, hi and lo x 2^11 parts
   uint4 dh_fragments[13 * 32];        // W2_j less its middle, from -1 to 1
@@ -32,12 +33,12 @@ struct alignas(16) AgentParameters {
   float bias[16];              // logit = w2_scale * (h - 1/2).(W2 / w2_scale) + bias
   float w1_scale[max_hidden];  // digits -> gradient
 };
-// Forward keeps all but the last in shared memory.
+// Forward keeps all members but the last in shared memory.
 inline constexpr int shared_parameter_bytes = offsetof(AgentParameters, w1_scale);
 static_assert(shared_parameter_bytes == 16 * (7 * 2 * 32 + 13 * 32) + 4 * (112 + 4 + 16));
 
 // A partial dW1 is [group][hidden][72]: 64 ranks of each of the two warp groups that computed it,
-// and 8 floats unused so that a warp's 8 ranks x 4 units fall into different banks.
+// and 8 unused floats, so that a warp's 8 ranks x 4 units fall into different banks.
 inline constexpr int partial_stride = chunk + 8;
 inline constexpr int group_partial = max_hidden * partial_stride;
 inline constexpr int w1_partial = 2 * group_partial;
@@ -46,7 +47,7 @@ inline constexpr int w1_partial = 2 * group_partial;
 inline constexpr int w2_partial_8 = 26 * 8 * 4;
 inline constexpr int w2_partial = 26 * 10 * 4;
 
-// What stays, see PixelLayout.
+// Data that is the same in all rounds, see PixelLayout.
 struct Data {
   const ForwardTile* forward;
   const std::int32_t* forward_begin;
@@ -61,7 +62,7 @@ struct Data {
   std::int32_t forward_lists, backward_lists;  // of clusters, of blocks
 };
 
-// What the kernels hand on to each other.
+// Data that the kernels pass to each other.
 struct Work {
   AgentParameters* parameters;  // [agent]
   std::uint8_t* w1_digits;      // [agent][chunks][b_bytes]
@@ -75,10 +76,10 @@ struct Work {
 inline constexpr int units_per_block = 4;  // hidden units, in prepare
 inline constexpr int prepare_threads = max_ranks / 4;
 inline constexpr int product_threads = 384;
-// Bytes of shared memory, up to the first multiple of 1024 and from there on.
+// Bytes of shared memory: the slack before the first multiple of 1024, and all of it.
 inline constexpr int shared_slack = 1024;
 inline constexpr int products_shared = 224'656;
-// Blocks of an agent in prepare: one for layer 2, then one for every four hidden units.
+// Thread blocks per agent in prepare: one for layer 2, then one for every four hidden units.
 __host__ __device__ inline int blocks_per_agent(int hidden) {
   return 1 + (hidden + units_per_block - 1) / units_per_block;
 }

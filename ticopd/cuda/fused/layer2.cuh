@@ -4,9 +4,9 @@
 #include "ticopd/cuda/fused/product.cuh"
 #include "ticopd/cuda/hopper/mma.cuh"
 
-// What forward does to a tile after X.W1: sigmoids, logits, softmax, and the way back through layer
-// 2. All of it stays in registers, for two samples of every thread, on fp16 tensor cores with hi
-// and lo parts: 107 instructions a warp instead of some 1,500 multiplications a thread.
+// The work of forward on a tile after X.W1: sigmoids, logits, softmax, and the way back through
+// layer 2. Everything stays in registers, for two samples per thread, on fp16 tensor cores with hi
+// and lo parts: 107 instructions per warp instead of some 1,500 multiplications per thread.
 namespace ticopd::cuda::fused {
 
 // The agent's parameters in shared memory.
@@ -26,20 +26,20 @@ struct Parameters {
 };
 
 // The hidden layer in one thread: 25 units of its quad lane for two samples. Unit 25 of lane 0 is
-// the constant 1 whose "weights" are b2: its gradient needs no sums of its own.
+// the constant 1, whose "weights" are b2. So the gradient of b2 needs no sums of its own.
 struct Hidden {
-  // h - 1/2 as fp16 hi + lo, two units a word; h(1 - h) = 1/4 - (h - 1/2)^2. Centred, because
+  // h - 1/2 as fp16 hi + lo, two units per word; h(1 - h) = 1/4 - (h - 1/2)^2. h is centred because
   // tensor cores truncate: smaller sums have a smaller bias. The other half of W2.h is in the
   // logits' bias.
   std::uint32_t hi[2][14], lo[2][14];
   float slope[2][26];
 };
 
-// A sample's numbers by class: [0] classes 2t and 2t + 1 of the first and of the second sample;
-// [1] so 8 + 2t and 9 + 2t, which only lane 0 of a quad has.
+// A sample's numbers by class. [0]: classes 2t and 2t + 1 of the first and of the second sample.
+// [1]: the same for 8 + 2t and 9 + 2t, which only lane 0 of a quad has.
 using ByClass = float[2][4];
 
-// Unit u, the second or first of a pair, for both samples.
+// Computes unit u, the first or second of a pair, for both samples.
 __device__ __forceinline__ void activate(const Accumulator& products, int u, float z_scale, int t,
                                          Hidden& hidden, float (&centred)[2][2]) {
   if (u < 25) {  // two sigmoids with one reciprocal; beyond 2^60 the product would overflow
@@ -61,9 +61,9 @@ __device__ __forceinline__ void activate(const Accumulator& products, int u, flo
   }
 }
 
-// Hidden layer and logits, four units of every quad lane (16 of the sum over units) at a time: the
-// special-function unit limits the sigmoids, and the tensor cores take the logits meanwhile. The
-// words of `hidden` end up transposed in blocks of 8 x 8: as dW2 needs them.
+// Hidden layer and logits, four units of every quad lane (16 terms of the sum over units) at a
+// time. The special-function unit limits the sigmoids; meanwhile the tensor cores compute the
+// logits. The words of `hidden` end up transposed in blocks of 8 x 8, as dW2 needs them.
 __device__ __forceinline__ void hidden_and_logits(const Accumulator& products,
                                                   const Parameters& parameters, const Self& self,
                                                   Hidden& hidden, ByClass& logits) {
@@ -120,8 +120,9 @@ __device__ __forceinline__ float over_quad(float v) {
   return v + __shfl_xor_sync(~0u, v, 2);
 }
 
-// logits -> delta = softmax - e_label; the warp's largest |delta|, which is that of a label:
-// delta_y = -(sum of the others), and not p_y - 1, which keeps no digit once a shard is overfit.
+// Turns logits into delta = softmax - e_label. Returns the warp's largest |delta|, which is that of
+// a label: delta_y = -(sum of the others), and not p_y - 1, which keeps no digit once a shard is
+// overfit.
 __device__ __forceinline__ float deltas(std::uint32_t labels, const Self& self, ByClass& d) {
   const int t = self.t;
   float worst = 0;
@@ -153,9 +154,9 @@ __device__ __forceinline__ float deltas(std::uint32_t labels, const Self& self, 
   return worst;
 }
 
-// delta as operands of the tensor cores: transposed for dW2; for dH two steps of 16 products, since
-// hi.hi + hi.lo + lo.hi over ten classes are thirty. Quad lanes 1 ... 3 have room where lane 0 has
-// classes 8 and 9: the first step puts their own lo parts there, the second those of lane 0
+// delta as operands of the tensor cores, transposed for dW2. dH takes two steps of 16 products,
+// since hi.hi + hi.lo + lo.hi over ten classes are thirty. Quad lanes 1 ... 3 have room where lane
+// 0 has classes 8 and 9. The first step puts their own lo parts there, the second those of lane 0
 // (classes 0 and 1 in lane 1; 8 and 9 in lane 2).
 struct DeltaFragments {
   std::uint32_t hi[4], lo[4];
@@ -197,8 +198,8 @@ __device__ __forceinline__ void back_through_w2(const DeltaFragments& delta,
   mma_add(v, delta.first, b.x, b.y);
 }
 
-// dW2 += delta^T h, and dH = (delta.W2^T) h (1 - h) as digits into the image in shared memory.
-// Products are begun one step ahead of who reads them.
+// dW2 += delta^T h, and dH = (delta.W2^T) h (1 - h) as digits into the image in shared memory. Each
+// product begins one step before it is read.
 __device__ __forceinline__ void layer2(const Hidden& hidden, const DeltaFragments& delta,
                                        float scale, const Parameters& parameters,
                                        std::uint32_t image, RunningW2& w2) {

@@ -8,7 +8,7 @@ namespace {
 
 using namespace fused;
 
-// The current device's multiprocessors, where it has the instructions: 9.0 and no other.
+// The current device's multiprocessors if it has the instructions (9.0 and no other), else 0.
 int multiprocessors() {
   int device = 0, major = 0, minor = 0, count = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||
@@ -21,8 +21,8 @@ int multiprocessors() {
   return major == 9 && minor == 0 ? count : 0;
 }
 
-// Clusters of the products' kernel that the device has room for at once: its blocks wait for each
-// other.
+// How many clusters of the products' kernel the device can run at once. They must all run at once,
+// because its blocks wait for each other.
 int clusters_at_once() {
   if (multiprocessors() == 0) return 0;
   check(
@@ -37,7 +37,7 @@ int clusters_at_once() {
   return clusters;
 }
 
-// What the class below allocates.
+// The bytes that the class below allocates.
 std::size_t device_bytes(const Counts& n, std::size_t features) {
   const std::size_t ranks = n.agents * (max_ranks + features) * sizeof(std::int16_t);
   const std::size_t tables = n.tiles * (sizeof(ForwardTile) + tile_samples) +
@@ -52,6 +52,7 @@ std::size_t device_bytes(const Counts& n, std::size_t features) {
          n.agents * (sizeof(AgentParameters) + sizeof(std::uint32_t));
 }
 
+// Owns the memory of the fused kernels, and records their launches.
 class FusedGradient : public FullGradient {
  public:
   FusedGradient(const Problem& problem, const PixelLayout& layout)
@@ -129,7 +130,7 @@ class FusedGradient : public FullGradient {
   Buffer<Slots> w1_slots_, w2_slots_;
   Buffer<std::uint8_t> forward_image_, backward_image_, labels_;
   Buffer<float> scale_;
-  // What the kernels hand on. It starts as zeros, which some of it must be for good.
+  // Data that the kernels pass to each other. It starts as zeros, and some of it must stay zero.
   Buffer<AgentParameters> parameters_;
   Buffer<std::uint8_t> w1_digits_, dh_digits_;
   Buffer<float> dh_scale_, w1_partials_, w2_partials_;

@@ -10,14 +10,14 @@ namespace {
 
 constexpr int warps = prepare_threads / 32;
 
-// From here on x is read.
+// Called before x is read.
 __device__ __forceinline__ void begin() {
   wait_for_kernel_before();
   let_next_kernel_begin();  // only then: see Queue::room_aside
 }
 
-// Rows `first` ... first + 3 of W1, with zeros for units that are not there. They lie in one piece,
-// at a multiple of 16 bytes since there are four of them.
+// Rows `first` ... first + 3 of W1, with zeros for units that do not exist. The rows are
+// contiguous, and begin at a multiple of 16 bytes because there are four of them.
 __device__ __forceinline__ void load_rows(const Data& data, const float* w1, int first,
                                           float* rows) {
   const int there = min(units_per_block, data.hidden - first) * data.features;
@@ -35,7 +35,7 @@ __device__ __forceinline__ void load_rows(const Data& data, const float* w1, int
   }
 }
 
-// Four ranks of a unit's k-th digit, one word of an image.
+// The k-th digits of a unit for four ranks: one word of an image.
 __device__ __forceinline__ std::uint32_t digit_word(const std::uint32_t (&of)[4], int k) {
   const std::uint32_t low = __byte_perm(of[0], of[1], k | (k + 4) << 4);
   const std::uint32_t high = __byte_perm(of[2], of[3], k | (k + 4) << 4);
@@ -43,8 +43,7 @@ __device__ __forceinline__ std::uint32_t digit_word(const std::uint32_t (&of)[4]
 }
 
 // Digits of W1 and b1 for hidden units 4u ... 4u + 3, each scaled by its own maximum. Rows are read
-// as they lie and taken apart by rank in shared memory: by rank they would be read in single
-// floats.
+// as they lie and sorted by rank in shared memory, because reads by rank would be of single floats.
 __device__ void prepare_units(const Data& data, const Work& work, const float* x, int agent,
                               int u) {
   alignas(16) __shared__ float rows[units_per_block * max_features];
@@ -77,7 +76,7 @@ __device__ void prepare_units(const Data& data, const Work& work, const float* x
   }
   __syncthreads();
 
-  // Ranks beyond the shard's pixels are zero from the beginning.
+  // Ranks beyond the shard's pixels are zero from the start.
   const int k = (4 * tid) & (chunk - 1);
   std::uint8_t* image =
       work.w1_digits + (static_cast<std::size_t>(agent) * data.chunks + 4 * tid / chunk) * b_bytes;
@@ -85,7 +84,7 @@ __device__ void prepare_units(const Data& data, const Work& work, const float* x
   for (int t = 0; t < 4; t++) {
     for (int i = 0; i < warps; i++) m[t] = max_or_nan(m[t], largest[t][i]);
     const float scale = m[t] > 0 ? most_of_three_digits / m[t] : 0.f;
-    if (tid == t)  // digits are finite whatever they are made of: here is what tells
+    if (tid == t)  // digits are always finite: only this scale can say NaN
       work.parameters[agent].z_scale[28 * t + u] =
           isfinite(m[t])
               ? m[t] * static_cast<float>(-1.4426950408889634 / (255.0 * most_of_three_digits))
@@ -102,7 +101,7 @@ __device__ void prepare_units(const Data& data, const Work& work, const float* x
   }
 }
 
-// W2 and b2 as [unit][class], with zeros where there is none.
+// W2 and b2 as [unit][class], with zeros for missing units and classes.
 struct Layer2 {
   float w[max_hidden * max_classes];
   float inverse;  // of w2_scale
@@ -121,8 +120,8 @@ __device__ __forceinline__ float block_max(float v, float* scratch) {
   return v;
 }
 
-// Operands of the tensor cores, for the logits: classes n, four units of a quad lane a step. The lo
-// parts come times 2^11, or fp16 would round them as subnormals.
+// Operands of the tensor cores for the logits: classes n, four units of a quad lane per step. The
+// lo parts are multiplied by 2^11, because fp16 would round them as subnormals.
 __device__ __forceinline__ void logit_fragments(const Layer2& w2, AgentParameters& out) {
   for (int i = threadIdx.x; i < 7 * 2 * 32; i += prepare_threads) {
     const int lane = i & 31, n = ((i >> 5) & 1) * 8 + (lane >> 2), step = i >> 6, t = lane & 3;
@@ -133,10 +132,10 @@ __device__ __forceinline__ void logit_fragments(const Layer2& w2, AgentParameter
   }
 }
 
-// And for dH, in the order of DeltaFragments. x, y are of its first step: hi parts; z, w of its
-// second: lo parts, and hi parts where delta's lo parts are. A unit's weights are taken as they lie
-// between their least and largest: delta.1 = 0, so what is common to all classes counts for
-// nothing.
+// The same for dH, in the order of DeltaFragments. x and y belong to its first step: hi parts. z
+// and w belong to its second: lo parts, and hi parts where delta's lo parts are. A unit's weights
+// are taken relative to the middle of their range: delta.1 = 0, so what all classes have in common
+// cancels.
 __device__ __forceinline__ void dh_fragments(const Layer2& layer2, const float* middle,
                                              const float* spread, AgentParameters& out) {
   const auto w2 = [&](int u, int t, int c) {
@@ -160,8 +159,8 @@ __device__ __forceinline__ void dh_fragments(const Layer2& layer2, const float* 
   }
 }
 
-// What h - 1/2 leaves out of the logits goes to their bias. Sixteen threads add up a class: one
-// alone would take longer than everything else here.
+// The logits' bias takes in what h - 1/2 leaves out of them. Sixteen threads add up a class: one
+// thread alone would take longer than everything else here.
 __device__ __forceinline__ void write_bias(const Data& data, const Layer2& w2, const float* b2,
                                            AgentParameters& out) {
   const int c = threadIdx.x / 16, lane = threadIdx.x % 16;
@@ -169,14 +168,14 @@ __device__ __forceinline__ void write_bias(const Data& data, const Layer2& w2, c
   for (int j = lane; c < max_classes && j < max_hidden; j += 16) sum += w2.w[j * max_classes + c];
   for (int half = 8; half > 0; half /= 2) sum += __shfl_down_sync(~0u, sum, half, 16);
   if (lane == 0 && c < data.classes) out.bias[c] = static_cast<float>(0.5 * sum + b2[c]);
-  // A class that is not there: its probability is exactly 0.
+  // A missing class has probability exactly 0.
   const int absent = static_cast<int>(threadIdx.x);
   if (absent >= data.classes && absent < 16) out.bias[absent] = -INFINITY;
 }
 
-// W2 over a power of two; the logits' bias; and a scale for the digits of dH, which delta.1 = 0
-// lets the range of W2_j over the classes give: |delta.(W2_j - middle) / (range / 2)| <= 2
-// |delta_y|.
+// W2 over a power of two; the logits' bias; and a scale for the digits of dH. The scale follows
+// from the range of W2_j over the classes, since delta.1 = 0: |delta.(W2_j - middle) / (range / 2)|
+// <= 2 |delta_y|.
 __device__ void prepare_layer2(const Data& data, const Work& work, const float* x, int agent) {
   __shared__ Layer2 w2;
   __shared__ float b2[max_classes], scratch[warps], middle[max_hidden], spread[max_hidden];
@@ -221,7 +220,7 @@ __device__ void prepare_layer2(const Data& data, const Work& work, const float* 
 
 }  // namespace
 
-// Tables are there from the beginning: they are read before.
+// Tables are constant, so they are read before the wait.
 __global__ void __launch_bounds__(prepare_threads) prepare(Data data, Work work, Rows x) {
   const int blocks = blocks_per_agent(data.hidden);
   const int agent = blockIdx.x / blocks, part = blockIdx.x % blocks;

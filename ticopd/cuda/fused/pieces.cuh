@@ -7,13 +7,13 @@
 // How the fused kernels cut a float into pieces that tensor cores multiply exactly.
 namespace ticopd::cuda::fused {
 
-// The three digits of round(v * most), each plus 128, for |v| <= 1/2: 1.5 x 2^23 more have the
-// integer in their mantissa, which saves the conversion (a quarter of the rate).
+// The three digits of round(v * most), each plus 128, for |v| <= 1/2. Adding 1.5 x 2^23 puts the
+// integer into the mantissa. That saves the conversion, which runs at a quarter of the rate.
 inline constexpr float dh_most = 2 * 4194000.f;  // half of it stays below 2^22
 __device__ __forceinline__ std::uint32_t offset_digits(float v, float most) {
   return __float_as_uint(fmaf(v, most, 12582912.f)) + (0x808080u - 0x400000u);
 }
-// And without the 128, for four of them in a word.
+// The same digits without the 128, for four of them in a word.
 __device__ __forceinline__ std::uint32_t signed_digits(std::uint32_t offset) {
   return offset ^ 0x80808080u;
 }
@@ -28,7 +28,7 @@ __device__ __forceinline__ void split(float a, float b, std::uint32_t& hi, std::
   lo = *reinterpret_cast<const std::uint32_t*>(&l);
 }
 
-// A power of two that is no less than v, and at least 2^-100 so that its inverse is a float too.
+// A power of two that is not less than v, and at least 2^-100, so that its inverse is a float too.
 struct PowerOfTwo {
   std::uint32_t bits;
   __device__ __forceinline__ explicit PowerOfTwo(float v) {

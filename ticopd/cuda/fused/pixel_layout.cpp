@@ -12,7 +12,7 @@ constexpr std::size_t up(std::size_t count, std::size_t size) {
   return (count + size - 1) / size;
 }
 
-// One agent's samples under the staircase, the farthest-reaching first, with rank 0 for b1.
+// One agent's samples under the staircase, those that reach farthest first, with rank 0 for b1.
 class Shard {
  public:
   explicit Shard(const Dataset<float>& data)
@@ -25,7 +25,7 @@ class Shard {
 
   std::size_t samples() const { return data_.samples(); }
   std::size_t ranks() const { return stairs_.pixels.size() + 1; }
-  // How many ranks the samples from position i on have ink in.
+  // The number of ranks in which the samples from position i on have ink.
   std::size_t extent(std::size_t i) const { return i < samples() ? stairs_.reach[i] + 1u : 0; }
   std::uint32_t pixel(std::size_t rank) const { return stairs_.pixels[rank - 1]; }
   std::uint8_t label(std::size_t i) const {
@@ -52,7 +52,7 @@ void add_ranks(const Shard& shard, std::size_t features, PixelLayout& layout) {
   }
 }
 
-// Room for more chunks in an image; the first of them.
+// Adds room for more chunks to an image, and returns the first of them.
 std::size_t add_chunks(std::vector<std::uint8_t>& image, std::size_t count, std::size_t bytes) {
   const std::size_t first = image.size() / bytes;
   image.resize(image.size() + count * bytes, 0);
@@ -74,7 +74,7 @@ ForwardTile add_tile(const Shard& shard, int agent, std::size_t first, PixelLayo
   return {agent, static_cast<std::int32_t>(chunks), static_cast<std::int32_t>(image), tile, -1};
 }
 
-// All samples with ink in these 128 ranks: a prefix of the shard. `tile` is the agent's first.
+// All samples with ink in these 128 ranks, a prefix of the shard. `tile` is the agent's first tile.
 BackwardPiece add_row(const Shard& shard, int agent, int rank_tile, std::int32_t tile,
                       PixelLayout& layout) {
   const std::size_t low = static_cast<std::size_t>(rank_tile) * tile_ranks;
@@ -153,7 +153,7 @@ Counts counts_at_most(const Problem& problem, int blocks) {
     counts.backward_chunks += up(shard.samples(), chunk) * rank_tiles;
   }
   counts.forward_chunks = counts.tiles * counts.chunks;
-  // A piece ends where its row does, where its block does, or because it has its 32 chunks.
+  // A piece ends at the end of its row, at the end of its block, or when it has 32 chunks.
   counts.w1_partials = counts.agents * rank_tiles + static_cast<std::size_t>(blocks) +
                        counts.backward_chunks / max_piece;
   // Two groups of every block of a cluster, wherever an agent's tiles begin in one.

@@ -9,15 +9,14 @@
 #include "ticopd/cuda/hopper/ptx.cuh"
 #include "ticopd/cuda/hopper/wgmma.cuh"
 
-// The int8 product that forward and backward have in common: a ring of stages in shared memory,
-// filled by one warp and emptied by two warp groups, each of which multiplies 64 rows at a time.
-// The operands lie in global memory as images of what shared memory shall hold, so plain bulk
-// copies fill a stage.
+// The int8 product that forward and backward share: a ring of stages in shared memory, filled by
+// one warp and emptied by two warp groups, each of which multiplies 64 rows at a time. The operands
+// lie in global memory as images of shared memory, so plain bulk copies fill a stage.
 namespace ticopd::cuda::fused {
 
 using namespace hopper;  // these kernels are written in its instructions
 
-// Who this thread is, and where its block's shared memory lies.
+// The place of this thread in its block, and the block's shared memory.
 struct Self {
   std::uint8_t* memory;
   std::uint32_t base;  // its address
@@ -59,13 +58,13 @@ struct Place {
   }
 };
 
-// Who waits for whom. A stage is free when the four warps of a group have released it in every
-// block of the cluster (forward), or all eight of a block (backward): as many releases, with
-// weights.
+// Says who waits for whom. A stage is free when the four warps of a group have released it in every
+// block of the cluster (forward), or all eight warps of a block (backward). Weights make the number
+// of releases the same.
 inline constexpr int ring_releases = cluster_blocks > 2 ? 4 * cluster_blocks : 8;
 struct Ring {
   std::uint32_t full, empty;
-  float2* notes;  // what who fills a stage has to say of it
+  float2* notes;  // one per stage, by the warp that fills it
   static constexpr int bytes = 24 * stages;
 
   __device__ __forceinline__ Ring(const Self& self, int offset)
@@ -83,7 +82,7 @@ struct Ring {
   __device__ __forceinline__ std::uint32_t filled(const Place& place) const {
     return full + 8 * place.stage;
   }
-  // The stage is free, and so many bytes are awaited.
+  // Waits until the stage is free, then expects so many bytes.
   __device__ __forceinline__ void begin_fill(const Place& place, int awaited) const {
     barrier_wait(empty + 8 * place.stage, place.phase ^ 1);
     barrier_expect(filled(place), awaited);
@@ -99,7 +98,7 @@ struct Ring {
   __device__ __forceinline__ float2 note(const Place& place) const { return notes[place.stage]; }
 };
 
-// The stages, from the start of shared memory on: so many rows of A, then all of B.
+// The stages, from the start of shared memory on: `rows` rows of A, then all of B.
 template <int rows>
 struct Stages {
   static constexpr int a_size = rows * chunk;
@@ -113,11 +112,12 @@ struct Stages {
   }
 };
 
+// The int32 sums of 64 rows and all digit columns, spread over a warp group.
 struct Accumulator {
   std::int32_t low[80], high[72];  // columns 0 ... 159 and 160 ... 303
 
-  // Cheaper than a first product that overwrites: that keeps 152 dead registers alive around the
-  // loop, and they spill.
+  // Cheaper than a first product that overwrites: that would keep 152 dead registers alive around
+  // the loop, and they would spill.
   __device__ __forceinline__ void clear() {
 #pragma unroll
     for (int i = 0; i < 80; i++) low[i] = 0;
@@ -125,8 +125,8 @@ struct Accumulator {
     for (int i = 0; i < 72; i++) high[i] = 0;
   }
 
-  // The products of 64 rows at these addresses, still under way when it returns. Loops around
-  // products must have constant trip counts, or the compiler serialises them (C7518).
+  // Starts the products of 64 rows at these addresses; they are still running when it returns.
+  // Loops around products must have constant trip counts, or the compiler serialises them (C7518).
   __device__ __forceinline__ void add(std::uint32_t a_rows, std::uint32_t b_rows) {
     const std::uint64_t a = tile_descriptor(a_rows);
     const std::uint64_t b = tile_descriptor(b_rows);

@@ -8,6 +8,7 @@ constexpr int barriers_offset = std::max(forward::shared_bytes, backward::shared
 static_assert(products_shared == barriers_offset + Ring::bytes + shared_slack);
 static_assert(products_shared <= 227 * 1024 && barriers_offset % 8 == 0);
 
+// The part of a work list that belongs to cluster or block i.
 struct Range {
   int begin, end;
   __device__ __forceinline__ Range(const std::int32_t* begins, int count, int i)
@@ -16,9 +17,10 @@ struct Range {
 
 }  // namespace
 
-// Both products are one kernel: a block goes on to backward when it has done its part of forward,
-// and waits for those that work for the same agent, not for all. All blocks are on the device at
-// once (objective.cu), and alone of their kind (Queue), so whom it waits for gets there.
+// Both products are one kernel. A thread block goes on to backward when it has done its part of
+// forward, and waits only for the blocks that work for the same agent. All blocks are on the device
+// at once (objective.cu), and no other such kernel is (Queue). So the blocks that it waits for get
+// there.
 __global__ void __launch_bounds__(product_threads, 1) __cluster_dims__(cluster_blocks, 1, 1)
     products(Data data, Work work) {
   const Self self;
@@ -28,7 +30,7 @@ __global__ void __launch_bounds__(product_threads, 1) __cluster_dims__(cluster_b
   const Range tiles(data.forward_begin, data.forward_lists, blockIdx.x / cluster_blocks);
   const Range pieces(data.backward_begin, data.backward_lists, blockIdx.x);
   cluster_sync();
-  wait_for_kernel_before();  // nothing of it was read yet
+  wait_for_kernel_before();  // nothing that it writes was read yet
   let_next_kernel_begin();
   Place place;
   if (self.produces()) {

@@ -7,13 +7,14 @@ namespace {
 
 using Tiles = std::vector<ForwardTile>;
 
-// In units of one chunk of the main loop: what follows it takes about as long as 20 (measured).
+// In units of one chunk of the main loop. The work after it takes about as long as 20 chunks
+// (measured).
 double cost(const ForwardTile& tile) {
   return tile.chunks + 20.0;
 }
 
-// The agent's tiles, which come in falling order of cost, each to the cluster with the least so
-// far.
+// Gives each of the agent's tiles, which come in falling order of cost, to the cluster with the
+// least work so far.
 std::vector<Tiles> spread(const Tiles& tiles, std::size_t clusters, double& worst) {
   std::vector<Tiles> bins(clusters);
   std::vector<double> load(clusters, 0.0);
@@ -26,8 +27,9 @@ std::vector<Tiles> spread(const Tiles& tiles, std::size_t clusters, double& wors
   return bins;
 }
 
-// Every cluster works for one agent, so it reads parameters and writes a partial dW2 once: mixed
-// ones took twice as long. Cluster after cluster goes to the agent that would end last.
+// Every cluster works for one agent, so it reads parameters and writes a partial dW2 only once:
+// mixed clusters took twice as long. One cluster after the other goes to the agent that would end
+// last.
 std::vector<Tiles> one_agent_each(const std::vector<Tiles>& agents, std::size_t clusters) {
   std::vector<std::size_t> given(agents.size(), 1);
   std::vector<double> worst(agents.size());
@@ -46,7 +48,7 @@ std::vector<Tiles> one_agent_each(const std::vector<Tiles>& agents, std::size_t 
   return all;
 }
 
-// More agents than clusters: one line of all tiles, cut into parts of equal cost.
+// For more agents than clusters: one sequence of all tiles, cut into parts of equal cost.
 std::vector<Tiles> cut(const std::vector<Tiles>& agents, std::size_t clusters) {
   double total = 0, done = 0;
   for (const Tiles& tiles : agents)
@@ -64,11 +66,11 @@ std::vector<Tiles> cut(const std::vector<Tiles>& agents, std::size_t clusters) {
 
 using Pieces = std::vector<BackwardPiece>;
 
-// What a piece costs beside its chunks, in chunks: its sum is folded and stored.
+// The cost of a piece besides its chunks, in chunks: its sum is folded and stored.
 constexpr std::int64_t piece_cost = 4;
 
-// One line of all chunks, from which block after block takes its share. A piece ends where its row
-// does, and when it has as many chunks as it can.
+// One sequence of all chunks, from which block after block takes its share. A piece ends at the end
+// of its row, and when it has as many chunks as it can.
 std::vector<Pieces> deal(const Pieces& rows, std::int64_t share) {
   std::vector<Pieces> blocks;
   std::int64_t left = 0;  // of the last block's share
@@ -107,7 +109,7 @@ void schedule_forward(const std::vector<ForwardTile>& tiles, int clusters, Pixel
   for (Tiles& part : parts) {
     if (part.empty()) continue;
     for (std::size_t k = 0; k < part.size(); ++k) {
-      // Two warp groups take turns, so the next tile of this one's is the next but one.
+      // Two warp groups take turns, so the next tile of this group is the one after the next.
       if (k + 2 < part.size() && part[k + 2].agent == part[k].agent) continue;
       Slots& slots = layout.w2_slots[static_cast<std::size_t>(part[k].agent)];
       if (slots.count == 0) slots.first = slot;

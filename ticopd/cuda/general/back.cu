@@ -1,4 +1,4 @@
-// The product with the features, backwards: what makes its operand, and what becomes of its sums.
+// The backward product with the features: makes its operand, and finishes its sums.
 #include <math_constants.h>
 
 #include "ticopd/cuda/general/pass.hpp"
@@ -25,7 +25,8 @@ struct DeltaArgs {
   std::uint32_t piece, pieces;
 };
 
-// 2^exponent times floats, exactly: no float holds all the powers that are needed.
+// Multiplies floats by 2^exponent, exactly. There are two factors, because no float holds all the
+// powers that are needed.
 struct Power {
   float first, second;
   __device__ explicit Power(int exponent)
@@ -33,11 +34,11 @@ struct Power {
   __device__ int nearest(float v) const { return __float2int_rn(v * first * second); }
 };
 
-// A block for a unit: the largest of its deltas over the whole shard sets the scale, so that sums
-// over the shard are sums of integers. Four digits, not three: where a few samples dominate a
-// shard that is fitted well, the many others must still keep digits of their own, or the sum of
-// what they lose exceeds 1e-6 of the gradient. The scale is a power of two, so that only the last
-// digit is rounded. Of shards of up to most_kept samples the deltas are read once, and kept.
+// One thread block per unit. The largest of its deltas over the whole shard sets the scale, so that
+// sums over the shard are sums of integers. Four digits, not three: if a few samples dominate a
+// shard that is fitted well, the many others must still keep digits of their own. Otherwise the sum
+// of what they lose exceeds 1e-6 of the gradient. The scale is a power of two, so that only the
+// last digit is rounded. In shards of up to most_kept samples the deltas are read once and kept.
 template <bool kKept>
 __global__ void __launch_bounds__(threads) split_deltas(DeltaArgs args) {
   wait_for_kernel_before();
@@ -134,6 +135,7 @@ struct GradientArgs {
   std::uint32_t parts, unused;  // pieces, or chunks of floats
 };
 
+// Joins the sums of one weight, exactly if they are digits, and adds the l2 term.
 template <bool kDigits>
 __global__ void __launch_bounds__(threads) finish_first_gradient(GradientArgs args) {
   wait_for_kernel_before();
@@ -162,7 +164,7 @@ __global__ void __launch_bounds__(threads) finish_first_gradient(GradientArgs ar
                               static_cast<long long>(of_digit[d]) * 128);
         whole += joined;
       }
-    // Also where there is nothing to sum: a step that is NaN must be seen.
+    // Multiplies even if there is nothing to sum, because a NaN step must show.
     sum = static_cast<double>(whole) * args.steps[static_cast<std::size_t>(slot) * args.units + u];
   } else {
     const auto* sums =

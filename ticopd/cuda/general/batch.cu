@@ -1,4 +1,4 @@
-// Mini-batches, drawn where the samples lie: what is recorded once draws anew in every round.
+// Mini-batches, drawn on the device: a recorded draw gives new samples in every round.
 #include <Random123/philox.h>
 
 #include "ticopd/cuda/general/data.hpp"
@@ -7,7 +7,7 @@
 namespace ticopd::cuda::general {
 namespace {
 
-// The order in which an agent's samples are drawn in a round: that of CpuNetwork::batch_of.
+// The order in which an agent's samples are drawn in a round, as in CpuNetwork::batch_of.
 __device__ Permutation draw_of(std::uint64_t count, std::uint64_t seed, std::uint32_t round,
                                std::uint32_t agent) {
   const r123::Philox4x32::key_type key{
@@ -31,7 +31,7 @@ struct DrawArgs {
   std::uint32_t samples_from, samples_to;
 };
 
-// A block for each sample of each slot.
+// One thread block per sample and slot.
 __global__ void draw_samples(DrawArgs args, Round round) {
   const std::uint32_t b = blockIdx.x, slot = blockIdx.y, count = args.counts[slot];
   if (b >= count) return;  // the batch is larger than the shard: the rest stays padding
@@ -58,7 +58,8 @@ struct TurnArgs {
   std::uint32_t samples, features;
 };
 
-// Tiles of 64 x 64 bytes; both sides are whole in 16 bytes. 256 threads, a vector each way.
+// Transposes tiles of 64 x 64 bytes; both sides are multiples of 16 bytes. Each of 256 threads
+// reads one vector and writes one.
 __global__ void turn_tiles(TurnArgs args) {
   __shared__ std::int8_t bytes[tile][tile + 4];
   const std::uint32_t along = threadIdx.x / 4, part = threadIdx.x % 4 * 16;

@@ -16,7 +16,7 @@
 namespace ticopd::cuda {
 namespace {
 
-// What is used of the library, by its own names.
+// The functions of cuBLASLt that are used here.
 struct Functions {
   decltype(&cublasLtCreate) create;
   decltype(&cublasLtDestroy) destroy;
@@ -41,7 +41,7 @@ struct Functions {
 void* open_library() {
   for (const char* name : {"libcublasLt.so.13", "libcublasLt.so"})
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-  unavailable("is not to be had (libcublasLt.so.13)");
+  unavailable("was not found (libcublasLt.so.13)");
 }
 
 template <class F>
@@ -50,7 +50,7 @@ void find(void* library, const char* name, F& function) {
   if (function == nullptr) unavailable(std::string("has no function ") + name);
 }
 
-// Never closed: it is of the size of a disk, and the driver may still hold its kernels.
+// Never closed: the library is huge, and the driver may still hold its kernels.
 const Functions& functions() {
   static const Functions all = [] {
     void* library = open_library();
@@ -75,7 +75,7 @@ const Functions& functions() {
 
 void check(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS)
-    unavailable(std::string("refuses to ") + what + " (status " +
+    unavailable(std::string("failed to ") + what + " (status " +
                 std::to_string(static_cast<int>(status)) + ")");
 }
 
@@ -94,6 +94,7 @@ cublasLtMatrixLayout_t matrix_layout(cudaDataType type, std::size_t rows, std::s
   return layout;
 }
 
+// A number in both types that products may have.
 struct Scalars {
   std::int32_t whole;
   float real;
@@ -104,8 +105,8 @@ const void* scalar(const Scalars& value, ProductShape::Kind kind) {
   return kind == ProductShape::Kind::int8 ? static_cast<const void*>(&value.whole) : &value.real;
 }
 
-// Without trials of cuBLASLt's kernels a run begins sooner, and under compute-sanitizer, which is
-// slow with them, minutes sooner.
+// Without trials of cuBLASLt's kernels a run starts sooner. Under compute-sanitizer, which is slow
+// with them, it starts minutes sooner.
 bool only_own_products() {
   static const bool chosen = [] {
     const char* wanted = std::getenv("TICOPD_CUDA_PRODUCTS");
@@ -118,6 +119,7 @@ bool only_own_products() {
   return chosen;
 }
 
+// Owns a stream for the trials.
 class Stream {
  public:
   Stream() { cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream"); }
@@ -128,6 +130,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
+// Owns an event, to time the trials.
 class Event {
  public:
   Event() { cuda::check(cudaEventCreate(&event_), "event"); }
@@ -148,7 +151,7 @@ Blas::Blas() {
 
 Blas::~Blas() {
   if (handle_ == nullptr) return;
-  const std::lock_guard lock(device_mutex());  // it waits for the device
+  const std::lock_guard lock(device_mutex());  // destroy waits for the device
   functions().destroy(handle_);
 }
 
@@ -180,6 +183,7 @@ Product::~Product() {
   if (operation_ != nullptr) lt.operation_destroy(operation_);
 }
 
+// False if the library or the device rejects the algorithm.
 bool Product::runs(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
                    void* c, bool early) const {
   if (!algorithm) return general::multiply_int8(stream, shape_, a, b, c, early);
@@ -191,7 +195,7 @@ bool Product::runs(cudaStream_t stream, const Algorithm& algorithm, const void* 
 
 void Product::enqueue(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
                       void* c, bool early) const {
-  if (!runs(stream, algorithm, a, b, c, early)) unavailable("refuses a product");
+  if (!runs(stream, algorithm, a, b, c, early)) unavailable("rejects a product");
 }
 
 std::vector<Product::Algorithm> Product::candidates() const {
@@ -222,15 +226,16 @@ std::vector<Product::Algorithm> Product::candidates() const {
   return algorithms;
 }
 
+// Times three runs of each candidate, after one that loads its kernel.
 void Product::choose(const void* a, const void* b, void* c) {
   const std::lock_guard lock(device_mutex());
   const Stream stream;
   const Event begin, end;
-  cuda::check(cudaDeviceSynchronize(), "wait");  // what is enqueued may still use the operands
+  cuda::check(cudaDeviceSynchronize(), "wait");  // enqueued work may still use the operands
   float best = std::numeric_limits<float>::infinity();
   for (const Algorithm& algorithm : candidates()) {
     if (!runs(stream, algorithm, a, b, c, true))
-      continue;  // and its kernel is loaded, before captures
+      continue;  // this first run loads the kernel, before any capture
     cuda::check(cudaEventRecord(begin, stream), "time a product");
     for (int trial = 0; trial < 3; ++trial) enqueue(stream, algorithm, a, b, c, true);
     cuda::check(cudaEventRecord(end, stream), "time a product");
@@ -242,7 +247,7 @@ void Product::choose(const void* a, const void* b, void* c) {
       algorithm_ = algorithm;
     }
   }
-  if (best == std::numeric_limits<float>::infinity()) unavailable("refuses every algorithm");
+  if (best == std::numeric_limits<float>::infinity()) unavailable("rejects every algorithm");
 }
 
 void Product::record(Queue& queue, const void* a, const void* b, void* c) const {

@@ -12,12 +12,13 @@
 
 namespace ticopd::cuda {
 
-// cuBLASLt, found when it is first needed: a program that never multiplies on a device starts, and
-// runs, where the library is not installed. UnavailableError where it is needed and missing.
+// cuBLASLt, loaded when it is first needed. So a program that never multiplies on a device also
+// starts and runs where the library is not installed. Throws UnavailableError if it is needed and
+// missing.
 class Blas {
  public:
-  // Given to every product: cuBLASLt then never allocates, so that products can be captured in
-  // graphs. They run one after the other on one stream, hence one for all.
+  // Given to every product. cuBLASLt then never allocates, so products can be captured in graphs.
+  // One workspace serves all products, because they run one after the other on one stream.
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
   Blas();
@@ -31,8 +32,8 @@ class Blas {
   Buffer<std::uint8_t> workspace_;
 };
 
-// c(i, j) = sum_k a(i, k) b(k, j) for every entry of a batch, column-major as cuBLAS has it: c is
-// m x n. Strides of a batch and leading dimensions are in entries.
+// c(i, j) = sum_k a(i, k) b(k, j) for every entry of a batch, column-major as in cuBLAS; c is m x
+// n. Batch strides and leading dimensions are in entries.
 struct ProductShape {
   enum class Kind { int8, fp32, tf32 };  // int8: sums are int32, a is transposed
 
@@ -44,13 +45,13 @@ struct ProductShape {
   std::size_t stride_a = 0, stride_b = 0, stride_c = 0;
 };
 
-// A product whose algorithm is chosen, once, when it is made. In integers sums are exact whatever
-// the order, so there the quickest of some, and of a kernel of our own (general/int8.hpp), is found
-// by trying (or ours is taken untried: TICOPD_CUDA_PRODUCTS=own); in floats the choice would change
-// bits from run to run, so there the library's own first choice is taken.
+// A product. Its algorithm is chosen once, on construction. Integer sums are exact in any order, so
+// the fastest of several algorithms and of our own kernel (general/int8.hpp) is found by trial.
+// TICOPD_CUDA_PRODUCTS=own takes our kernel without a trial. With floats the choice would change
+// bits from run to run, so the library's first choice is taken.
 class Product {
  public:
-  // The operands are for the trials: c is overwritten. Waits for the device.
+  // The operands are for the trials, which overwrite c. Waits for the device.
   Product(Blas& blas, const ProductShape& shape, const void* a, const void* b, void* c);
   ~Product();
   Product(const Product&) = delete;
@@ -59,9 +60,9 @@ class Product {
   void record(Queue& queue, const void* a, const void* b, void* c) const;
 
  private:
-  // No algorithm: our own.
+  // Empty: our own kernel.
   using Algorithm = std::optional<cublasLtMatmulAlgo_t>;
-  // `early` as in Moment; cuBLASLt never is.
+  // `early` as in Moment; kernels of cuBLASLt never start early.
   void enqueue(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b,
                void* c, bool early) const;
   bool runs(cudaStream_t stream, const Algorithm& algorithm, const void* a, const void* b, void* c,

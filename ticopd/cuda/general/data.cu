@@ -22,7 +22,7 @@ void upload_pixels(DeviceSamples& to, std::size_t slot, const Dataset<float>& se
   upload_at(to.pixels, slot * to.layout.samples * to.layout.features, rows);
 }
 
-// In stretches: floats of a whole set would be four times what the host holds.
+// In parts, because the floats of a whole set would take four times the host's memory for it.
 void upload_values(DeviceSamples& to, std::size_t slot, const Dataset<float>& set) {
   constexpr std::size_t stretch = 4096;
   const std::size_t width = to.layout.features;

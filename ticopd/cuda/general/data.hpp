@@ -10,15 +10,15 @@
 
 namespace ticopd::cuda::general {
 
-// Samples on the device, as their products want them: a row for each sample, and for digits the
-// turned copy too, since int8 products read both operands along what they sum over. Pixels are
-// p - 128, the other operand being signed already; whoever multiplies adds the missing 128 times
-// the digits' sum, in integers. Padding is zero, both samples and features.
+// Samples on the device, in the form that products need: one row per sample. Digits also have a
+// transposed copy, because int8 products read both operands along the dimension that they sum over.
+// Pixels are stored as p - 128, since int8 is signed. The code after a product adds the missing 128
+// times the sum of the digits, in integers. Padding is zero, for samples and for features.
 struct DeviceSamples {
   DeviceSamples() = default;
   // Room for slots x samples of `layout`, all padding so far.
   DeviceSamples(const Model& model, const SampleLayout& layout, bool turned_too);
-  // One data set for each slot, and the features that are kept of it.
+  // One data set per slot, and the features of it that are kept.
   DeviceSamples(const Model& model, const SampleLayout& layout,
                 const std::vector<const Dataset<float>*>& sets,
                 const std::vector<std::vector<std::uint32_t>>& used, bool turned_too);
@@ -35,17 +35,17 @@ struct DeviceSamples {
   Buffer<float> values;           // slots x samples x features
   Buffer<double> labels;          // slots x samples
   Buffer<std::uint32_t> counts;   // by slot: samples that are not padding
-  Buffer<std::uint32_t> columns;  // slots x features: which of the model's; no_feature: padding
-  Buffer<std::int32_t> places;    // slots x the model's features: where among ours, or -1
+  Buffer<std::uint32_t> columns;  // slots x features: index in the model; no_feature: padding
+  Buffer<std::int32_t> places;    // slots x the model's features: index among ours, or -1
 };
 
 inline constexpr std::uint32_t no_feature = 0xffffffffu;
 
-// turned = pixels the other way round.
+// turned = pixels, transposed.
 void record_turn(Queue& queue, DeviceSamples& samples);
 
-// The round's mini-batches: sample b of every slot is the b-th that the CPU network would draw for
-// (seed, round, agent), or sample b itself where an agent has no more than `batch`.
+// Draws the round's mini-batches. Sample b of a slot is the b-th that the CPU network would draw
+// for (seed, round, agent), or sample b itself if the agent has no more than `batch` samples.
 void record_draw(Queue& queue, const DeviceSamples& from, DeviceSamples& to,
                  const std::uint32_t* agents, std::uint64_t seed, std::size_t batch);
 

@@ -1,5 +1,5 @@
-// The first hidden layer of u8 features: its product, and what becomes of the sums at once. Apart
-// they would be three int32 for every unit of every sample, written and read again.
+// The first hidden layer on u8 features: the product and the activation in one kernel. Two kernels
+// would write three int32 per unit and sample, and read them again.
 #include "ticopd/cuda/general/int8_tile.cuh"
 #include "ticopd/cuda/general/pass.hpp"
 #include "ticopd/cuda/general/phi.cuh"
@@ -9,7 +9,7 @@
 namespace ticopd::cuda::general {
 namespace {
 
-constexpr int tile_units = 40, tile_columns = 128;  // eight of them nothing
+constexpr int tile_units = 40, tile_columns = 128;  // 3 x 40 columns, and 8 unused
 using Tile = Int8Tile<tile_columns>;
 
 struct FirstLayerArgs {
@@ -25,8 +25,9 @@ struct FirstLayerArgs {
   std::uint32_t samples, chunk, chunks, units, features, unused;
 };
 
-// 128 samples and 40 units: columns are the units' high digits, then the others, so that a thread
-// has all three digits of a unit. They are joined in integers, exactly, and rounded once.
+// A tile is 128 samples and 40 units. Its columns are the units' high digits, then the other
+// digits, so that a thread has all three digits of a unit. They are joined in integers, exactly,
+// and rounded once.
 template <Activation kPhi>
 __global__ void __launch_bounds__(Tile::threads, 2) multiply_first_layer(FirstLayerArgs args) {
   __shared__ double step[tile_units], bias[tile_units];
@@ -34,9 +35,9 @@ __global__ void __launch_bounds__(Tile::threads, 2) multiply_first_layer(FirstLa
   std::uint8_t* memory = hopper::dynamic_shared();
   const int tid = static_cast<int>(threadIdx.x);
   const std::uint32_t across = (args.units + tile_units - 1) / tile_units, slot = blockIdx.y;
-  const std::uint32_t u0 = blockIdx.x % across * tile_units;  // neighbours share samples
+  const std::uint32_t u0 = blockIdx.x % across * tile_units;  // neighbouring blocks share samples
   const std::uint32_t s0 = blockIdx.x / across * Tile::rows;
-  if (s0 >= args.counts(slot)) return;  // nobody looks at what is all padding
+  if (s0 >= args.counts(slot)) return;  // all padding, which nobody reads
   wait_for_kernel_before();
   if (tid < tile_units && u0 + tid < args.units) {
     const std::size_t row = static_cast<std::size_t>(slot) * args.units + u0 + tid;
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(Tile::threads, 2) multiply_first_layer(FirstLa
     out[unit * Tile::column_pitch + row + i % 4 / 2 * 8] = activated<kPhi>(static_cast<float>(z));
   }
   __syncthreads();
-  // A warp writes a unit.
+  // A warp writes one unit.
   static_assert(Tile::rows == 32 * 4);
   const std::uint32_t lane = static_cast<std::uint32_t>(tid % 32) * 4, s = s0 + lane;
   if (s >= args.samples) return;
@@ -87,7 +88,7 @@ __global__ void __launch_bounds__(Tile::threads, 2) multiply_first_layer(FirstLa
           *reinterpret_cast<const float4*>(&out[unit * Tile::column_pitch + lane]);
 }
 
-// Allowed as much shared memory as it wants, once.
+// The kernel, once allowed as much shared memory as it needs.
 template <Activation kPhi>
 auto* first_layer() {
   static const cudaError_t allowed = cudaFuncSetAttribute(

@@ -1,4 +1,4 @@
-// The product with the features, forwards: what makes its operand, and what becomes of its sums.
+// The forward product with the features: makes its operand, and finishes its sums.
 #include "ticopd/cuda/general/pass.hpp"
 #include "ticopd/cuda/general/phi.cuh"
 #include "ticopd/cuda/general/sums.cuh"
@@ -20,9 +20,9 @@ struct WeightArgs {
   std::uint32_t column_stride, units, given, features;
 };
 
-// A block for a row of W1, scaled by its own largest weight and split into three signed base-256
-// digits. A NaN anywhere in the row, also at a pixel that is always zero, makes its step NaN and so
-// all that comes of it.
+// One thread block per row of W1. It scales the row by its largest weight and splits it into three
+// signed base-256 digits. A NaN anywhere in the row, even at a pixel that is always zero, makes its
+// step NaN, and so everything computed from it.
 __global__ void split_weights(WeightArgs args) {
   wait_for_kernel_before();
   let_next_kernel_begin();
@@ -72,6 +72,7 @@ __global__ void split_weights(WeightArgs args) {
                                       : largest / (255.0 * most_of_three_digits);
 }
 
+// Copies float weights, with padding.
 __global__ void pad_weights(WeightArgs args) {
   wait_for_kernel_before();
   const std::uint32_t u = blockIdx.x, slot = blockIdx.y;
@@ -88,14 +89,14 @@ struct OutputArgs {
   const void* sums;
   const double* steps;
   const int4* digit_sums;
-  float* hidden;  // null: the logits are wanted
+  float* hidden;  // null: logits are written instead
   double* logits;
   std::uint64_t biases;  // no_biases: there are none
   std::uint32_t samples, chunk, chunks, units;
   std::uint32_t phi, unused;
 };
 
-// Four samples a thread. Digits are joined in integers, exactly, and rounded once.
+// Four samples per thread. Digits are joined in integers, exactly, and rounded once.
 template <bool kDigits>
 __global__ void __launch_bounds__(threads) make_first_outputs(OutputArgs args) {
   wait_for_kernel_before();

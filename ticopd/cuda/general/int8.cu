@@ -19,6 +19,7 @@ struct Int8Args {
   std::uint32_t m, n, k, unused;
 };
 
+// One tile of c per thread block.
 __global__ void __launch_bounds__(threads, 2) multiply_tiles(Int8Args args) {
   std::uint8_t* memory = hopper::dynamic_shared();
   const std::uint32_t base = hopper::shared_address(memory);
@@ -38,7 +39,7 @@ __global__ void __launch_bounds__(threads, 2) multiply_tiles(Int8Args args) {
   for (int i = 0; i < 80; ++i)
     out[(i / 4 * 8 + 2 * t + i % 2) * Tile::column_pitch + row + i % 4 / 2 * 8] = tile.sums[i];
   __syncthreads();
-  // A warp writes a column.
+  // A warp writes one column.
   const std::uint32_t lane_row = static_cast<std::uint32_t>(tid % 32) * 4;
   if (row0 + lane_row >= args.m) return;
   std::int32_t* to = args.c + blockIdx.z * args.stride_c + row0 + lane_row;

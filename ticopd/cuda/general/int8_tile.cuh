@@ -4,7 +4,8 @@
 #include "ticopd/cuda/hopper/swizzle.hpp"
 #include "ticopd/cuda/hopper/wgmma.cuh"
 
-// A block's tile of a product of int8 matrices that both lie along what is summed over.
+// One thread block's tile of a product of int8 matrices. Both matrices lie along the summed
+// dimension.
 namespace ticopd::cuda::general {
 
 using hopper::tile_row_bytes;
@@ -20,21 +21,21 @@ struct Int8Tile {
   static_assert(2 * (shared_bytes + 2048) <= 228 * 1024, "two blocks on a multiprocessor");
   static_assert(stage_bytes % 512 == 0, "a swizzle begins at multiples of 512");
 
-  // A column of sums in shared memory, when they leave through the stages': lanes of a warp, four
-  // columns of eight rows each, to 32 different banks.
+  // The distance between columns of sums in the stages' shared memory, through which the sums
+  // leave. It spreads a warp's lanes, four columns of eight rows each, over 32 different banks.
   static constexpr int column_pitch = rows + 4;
   static_assert(kColumns * column_pitch * 4 <= stages * stage_bytes);
 
-  // As wgmma_s8 has them, for each warp group.
+  // In the order of wgmma_s8, per warp group.
   std::int32_t sums[kColumns / 2];
 
-  // row_of_a(r) and row_of_b(r) are where r of the tile's rows begins, null where there is no such
-  // row; the first is there. Rows have k bytes, in whole 16.
+  // row_of_a(r) and row_of_b(r) return where row r of the tile begins, null if there is no such
+  // row; row 0 exists. Rows have k bytes, a multiple of 16.
   template <class A, class B>
   __device__ void multiply(std::uint32_t base, std::uint32_t k, const A& row_of_a,
                            const B& row_of_b) {
-    // A thread copies 16 bytes of every 64th row. All that it takes is known before the first step:
-    // a step should cost few instructions.
+    // A thread copies 16 bytes of every 64th row. Everything it needs is computed before the first
+    // step, because a step should cost few instructions.
     constexpr int step_rows = threads / 4;
     constexpr int of_a = rows / step_rows, of_b = (kColumns + step_rows - 1) / step_rows;
     const int unit = threadIdx.x % 4, first = threadIdx.x / 4;

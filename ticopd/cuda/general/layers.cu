@@ -1,4 +1,4 @@
-// The layers between hidden units, forwards and backwards (split.cuh).
+// The layers between hidden units, forward and backward (split.cuh).
 #include "ticopd/cuda/general/layers.cuh"
 #include "ticopd/cuda/general/phi.cuh"
 #include "ticopd/cuda/general/split.cuh"
@@ -10,13 +10,13 @@ namespace {
 
 enum class Way { forward, back };
 
-// How many tiles of W there are, of a block of rows, and along what is summed over.
+// How many tiles W has in all (`all`), in a block of rows (`tiles`), and along the sum (`steps`).
 struct SplitPlan {
   std::uint32_t all, tiles, steps, unused;
 };
 
-// A thread makes one lane's fragments of half a tile: of four tiles a block, which lie as blocks of
-// rows x steps of `depth` x tiles. W is rows x inner forwards, inner x rows backwards.
+// A thread makes one lane's fragments of half a tile, a thread block four tiles. Tiles lie as
+// blocks of rows x steps of `depth` x tiles. W is rows x inner forward, inner x rows backward.
 template <Way kWay>
 __global__ void __launch_bounds__(split_threads) split_layer(LayerArgs args, SplitPlan plan) {
   wait_for_kernel_before();
@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(split_threads) split_layer(LayerArgs args, Spl
   to[32] = make_uint4(of[0].low, of[1].low, of[2].low, of[3].low);
 }
 
-// Where all samples of a block are padding: what is multiplied by zeros should be a number.
+// Writes zeros if all samples of a block are padding. They are multiplied by zeros later, and a NaN
+// would spread.
 __device__ void store_zeros(const LayerArgs& args, std::uint32_t slot, std::uint32_t row0,
                             std::uint32_t rows, std::uint32_t s0) {
   const std::uint32_t s = s0 + threadIdx.x % 32 * 4;
@@ -54,8 +55,8 @@ __device__ void store_zeros(const LayerArgs& args, std::uint32_t slot, std::uint
         make_float4(0, 0, 0, 0);
 }
 
-// The sums become outputs, or deltas. What is read besides is read all at once: one after the other
-// each would be waited for.
+// Turns the sums into outputs, or deltas. Everything else that is needed is loaded at once, so that
+// the loads are waited for only once.
 template <int kTiles, Way kWay, Activation kPhi>
 __device__ void finish_layer(const LayerArgs& args, const SplitSums<kTiles>& sums,
                              std::uint32_t slot, std::uint32_t row0, std::uint32_t s0) {
@@ -101,12 +102,12 @@ __device__ void finish_layer(const LayerArgs& args, const SplitSums<kTiles>& sum
   }
 }
 
-// out = phi(W in + b), or phi'(out) W^T in, for 16 kTiles rows and 128 samples.
+// out = phi(W in + b) forward, phi'(out) W^T in backward, for 16 kTiles rows and 128 samples.
 template <int kTiles, Way kWay>
 __global__ void __launch_bounds__(split_threads, 2) multiply_layer(LayerArgs args) {
   constexpr int fragments = kTiles * static_cast<int>(fragments_of_tile);
-  constexpr unsigned last = (fragments - 1) % split_threads + 1;  // of the last copy, how many
-  constexpr int pitch = split_lanes + 4;  // such that a warp reads b from 32 different banks
+  constexpr unsigned last = (fragments - 1) % split_threads + 1;  // threads of the last copy
+  constexpr int pitch = split_lanes + 4;  // a warp then reads b from 32 different banks
   __shared__ uint4 a[2][fragments];
   __shared__ __align__(16) float b[2][depth][pitch];
   wait_for_kernel_before();
@@ -114,8 +115,8 @@ __global__ void __launch_bounds__(split_threads, 2) multiply_layer(LayerArgs arg
   const std::uint32_t s0 = blockIdx.x * split_lanes;
   if (s0 >= args.counts(slot)) return store_zeros(args, slot, row0, 16 * kTiles, s0);
 
-  // A thread copies every 256th fragment, and two times four samples. Pointers move with the steps:
-  // a step should cost few instructions beside its products.
+  // A thread copies every 256th fragment, and two times four samples. Pointers move with the steps,
+  // because a step should cost few instructions besides its products.
   const std::uint32_t steps = (args.inner + depth - 1) / depth;
   const int group = threadIdx.x % 32 * 4, first_k = threadIdx.x / 32;
   const bool inside = s0 + group < args.samples;
@@ -164,6 +165,7 @@ __global__ void __launch_bounds__(split_threads, 2) multiply_layer(LayerArgs arg
           [&](auto phi) { finish_layer<kTiles, kWay, phi()>(args, sums, slot, row0, s0); });
 }
 
+// Splits W once, then multiplies all samples with it.
 template <Way kWay>
 void launch(Queue& queue, const Pass& pass, Workspace& space, LayerArgs args) {
   const std::uint32_t slots = u32(pass.layout.slots);

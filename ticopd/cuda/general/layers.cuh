@@ -4,16 +4,17 @@
 
 namespace ticopd::cuda::general {
 
+// Arguments of the kernels of one layer.
 struct LayerArgs {
   Rows x;
   Owners owners;
   Counts counts;
-  uint4* fragments;  // of W, where it is split
+  uint4* fragments;  // of W, if it is split
   const float* in;
   float* out;
   double* logits;
   std::uint64_t weights, biases;  // where they begin in a row of x
-  std::uint32_t rows, inner;      // of what is computed, and of the sum
+  std::uint32_t rows, inner;      // rows of the result, and terms of a sum
   std::uint32_t samples, chunk, chunks;
   std::uint32_t phi;
 };
@@ -32,14 +33,15 @@ inline LayerArgs layer_args(const Pass& pass, std::size_t layer) {
   return args;
 }
 
-// The kernel for so many tiles of rows in a block.
+// The kernel with the right number of row tiles per block.
 template <class Kernel>
 Kernel* for_tiles(std::size_t rows, Kernel* one, Kernel* two, Kernel* four, Kernel* seven) {
   const std::size_t tiles = tiles_for(rows);
   return tiles == 1 ? one : tiles == 2 ? two : tiles == 4 ? four : seven;
 }
 
-// Where the first of `units` has sample s of a slot; the others follow at distances of a chunk.
+// The place of sample s of a slot in the first of `units` units; the next unit is one chunk
+// further.
 __device__ inline std::size_t sample_at(const LayerArgs& args, std::uint32_t slot, std::uint32_t s,
                                         std::uint32_t units) {
   const std::uint32_t c = s / args.chunk;
@@ -47,7 +49,7 @@ __device__ inline std::size_t sample_at(const LayerArgs& args, std::uint32_t slo
          (s - c * args.chunk);
 }
 
-// The last layer: W in + b of all samples, in double (logits.cu).
+// Records the last layer: W in + b for all samples, in double (logits.cu).
 void record_logits(Queue& queue, const Pass& pass, Workspace& space, std::size_t layer);
 
 }  // namespace ticopd::cuda::general

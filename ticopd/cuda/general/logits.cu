@@ -1,5 +1,5 @@
-// The last of several layers. Its product is small, but its rounding is not: on a shard that is
-// fitted well a logit's error is a relative error of the gradient. So floats are read, and
+// The last of several layers. Its product is small, but its rounding matters: on a shard that is
+// fitted well, a logit's error is a relative error of the gradient. So floats are read, and
 // everything is summed in double (tiles.cuh).
 #include "ticopd/cuda/general/layers.cuh"
 #include "ticopd/cuda/general/tiles.cuh"
@@ -7,8 +7,8 @@
 namespace ticopd::cuda::general {
 namespace {
 
-// What goes into a layer, `depth` units of a block's samples at a time, fetched while those before
-// are multiplied: two times four samples a thread, of units first_k and first_k + 8.
+// Loads `depth` units of a block's samples, the input of a layer, while the units before are
+// multiplied. A thread loads two times four samples, of units first_k and first_k + 8.
 __device__ inline void fetch_samples(float4 (&next)[2], const LayerArgs& args, const float* from,
                                      bool inside, std::uint32_t first_k) {
 #pragma unroll
@@ -28,7 +28,7 @@ __device__ void keep_samples(float (&to)[depth][kPitch], const float4 (&next)[2]
   for (int j = 0; j < 2; ++j) *reinterpret_cast<float4*>(&to[first_k + 8 * j][group]) = next[j];
 }
 
-// For 16 kTiles rows and 64 samples.
+// Computes 16 kTiles logits of 64 samples.
 template <int kTiles>
 __global__ void __launch_bounds__(threads) multiply_logits(LayerArgs args) {
   wait_for_kernel_before();
@@ -37,11 +37,11 @@ __global__ void __launch_bounds__(threads) multiply_logits(LayerArgs args) {
   __shared__ __align__(16) float b[2][depth][lane_pitch];
   const std::uint32_t slot = blockIdx.z, row0 = blockIdx.y * tile_rows;
   const std::uint32_t s0 = blockIdx.x * lanes;
-  if (s0 >= args.counts(slot)) return;  // nobody looks at the logits of padding
+  if (s0 >= args.counts(slot)) return;  // nobody reads the logits of padding
   const float* row_of_x = args.x.row(args.owners(slot));
   const float* w = row_of_x + args.weights;
 
-  // A thread fetches two times four samples, and 2 kTiles weights along what is contiguous.
+  // A thread loads two times four samples, and 2 kTiles weights along the contiguous dimension.
   const int group = threadIdx.x % 16 * 4, first_k = threadIdx.x / 16;
   const bool inside = s0 + group < args.samples;
   const float* from = args.in + (inside ? sample_at(args, slot, s0 + group, args.inner) : 0);

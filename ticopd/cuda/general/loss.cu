@@ -1,4 +1,4 @@
-// What the logits mean: losses and their derivatives, values, and what is classified rightly.
+// Uses the logits: losses and their derivatives, values, and correctly classified samples.
 #include "ticopd/cuda/general/pass.hpp"
 #include "ticopd/cuda/general/sums.cuh"
 
@@ -18,6 +18,7 @@ struct LossArgs {
   std::uint32_t kind, unused;
 };
 
+// The logits and deltas of one sample.
 struct Lane {
   const double* z;  // of one sample, the next output `stride` on
   float* delta;
@@ -25,8 +26,8 @@ struct Lane {
 };
 
 // -log softmax_y, and scale (softmax - onehot). The delta of the label is minus the sum of the
-// others, never p_y - 1: on a shard that is fitted well p_y rounds to 1 and the difference would
-// keep no digit. log1p for the same reason.
+// others, never p_y - 1: on a shard that is fitted well p_y rounds to 1, and the difference would
+// keep no digit. log1p is used for the same reason.
 __device__ double cross_entropy(const Lane& lane, std::uint32_t classes, std::uint32_t label,
                                 double scale) {
   double top = lane.z[0];
@@ -65,7 +66,7 @@ __device__ double least_squares(const Lane& lane, double label, double scale) {
   return 0.5 * residual * residual;
 }
 
-// A sample a thread. Padding has no loss and no delta, whatever its logits are.
+// One sample per thread. Padding has no loss and no delta, whatever its logits are.
 __global__ void __launch_bounds__(threads) take_losses(LossArgs args) {
   wait_for_kernel_before();
   let_next_kernel_begin();
@@ -100,6 +101,7 @@ struct ValueArgs {
   std::uint64_t dimension, blocks;
 };
 
+// One thread block per slot: sums the losses and adds the l2 term.
 __global__ void __launch_bounds__(1024) finish_values(ValueArgs args) {
   const std::uint32_t slot = blockIdx.x, owner = args.owners(slot);
   double losses = 0, squares = 0;
@@ -126,7 +128,7 @@ struct CorrectArgs {
   std::uint32_t kind, count;
 };
 
-// The label's logit is the largest; ties go to the lower class, and NaN is never right.
+// True if the label's logit is the largest; ties go to the lower class, and NaN is never correct.
 __device__ bool is_right(const double* z, std::size_t stride, std::uint32_t classes,
                          std::uint32_t label) {
   const double mine = z[label * stride];
@@ -138,6 +140,7 @@ __device__ bool is_right(const double* z, std::size_t stride, std::uint32_t clas
   return largest;
 }
 
+// Adds up with atomics: the sums are integers, so their order does not matter.
 __global__ void __launch_bounds__(threads) count_correct(CorrectArgs args) {
   const std::uint32_t s = blockIdx.x * threads + threadIdx.x, slot = blockIdx.y;
   int right = 0;

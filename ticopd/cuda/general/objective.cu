@@ -1,5 +1,5 @@
-// Any problem on the device: digits or floats through cuBLASLt for the two products with the
-// features, kernels of our own (pass.hpp) for all between them.
+// Any problem on the device. cuBLASLt computes the two products with the features, in digits or
+// floats; our own kernels (pass.hpp) do everything between them.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -15,13 +15,14 @@ namespace ticopd::cuda {
 namespace general {
 namespace {
 
-// Samples of a group's agents, or of their batches, with the products for their shape.
+// Samples of a group's agents, or of their batches, and the products of their shape.
 struct Stage {
   DeviceSamples samples;
   Buffer<double> scales;
   std::unique_ptr<Product> forward, back;
 };
 
+// Agents whose samples are padded to one size.
 struct Group {
   std::vector<std::size_t> agents;
   std::vector<std::size_t> sizes;
@@ -29,6 +30,7 @@ struct Group {
   Stage all;
 };
 
+// Gradients, values and the test set of any problem.
 class General final : public GeneralObjective {
  public:
   General(const Problem& problem, bool tf32);
@@ -42,7 +44,7 @@ class General final : public GeneralObjective {
   void correct(Queue& queue, Rows x, std::size_t rows, std::uint32_t* right) override;
 
  private:
-  // Null where the first layer needs none.
+  // Null if the first layer needs no separate product.
   std::unique_ptr<Product> forward_product(const SampleLayout& layout, const void* samples,
                                            bool shared);
   std::unique_ptr<Product> back_product(const DeviceSamples& samples);
@@ -105,8 +107,8 @@ General::General(const Problem& problem, bool tf32)
   test_one_ = forward_product(one, test_.rows(), true);
 }
 
-// Sums of unit u over features, of all samples. `shared`: all slots have the same samples, so that
-// their units are so many columns of one product.
+// Sums over features, for every unit and sample. `shared`: all slots have the same samples, so
+// their units are columns of one product.
 std::unique_ptr<Product> General::forward_product(const SampleLayout& layout, const void* samples,
                                                   bool shared) {
   if (plan_.model.joins_first_layer()) return nullptr;
@@ -126,7 +128,7 @@ std::unique_ptr<Product> General::forward_product(const SampleLayout& layout, co
                                    space_.sums.data());
 }
 
-// Sums over samples: of digits by piece, of floats by chunk.
+// Sums over samples: per piece for digits, per chunk for floats.
 std::unique_ptr<Product> General::back_product(const DeviceSamples& samples) {
   const SampleLayout& layout = samples.layout;
   const std::size_t units = plan_.model.units();
@@ -187,7 +189,7 @@ void General::sweep(Queue& queue, const Group& group, const Stage& stage, Rows x
   if (g) record_back(queue, pass, stage);
 }
 
-// W1 is prepared already. From features to logits.
+// Records the pass from features to logits. W1 is prepared already.
 void General::record_forward(Queue& queue, const Pass& pass, const Product* product) {
   if (product == nullptr) {
     record_first_layer(queue, pass, space_);
@@ -222,7 +224,7 @@ void General::record_back(Queue& queue, const Pass& pass, const Stage& stage) {
   record_first_gradient(queue, pass, space_);
 }
 
-// A batch goes where all samples go otherwise, so only its copies of samples need room.
+// A batch uses the buffers of full gradients, so only its copies of samples need memory.
 std::vector<Stage> General::make_batches(std::size_t batch) {
   std::vector<Stage> stages;
   for (std::size_t i = 0; i < groups_.size(); ++i) {

@@ -1,5 +1,5 @@
-// Gradients of the layers after the first: sums over samples of what their outputs want times their
-// inputs (split.cuh), part by part; the parts are added in double.
+// Gradients of the layers after the first: sums over samples of the deltas of their outputs times
+// their inputs (split.cuh), part by part. The parts are added in double.
 #include "ticopd/cuda/general/layers.cuh"
 #include "ticopd/cuda/general/split.cuh"
 #include "ticopd/cuda/hopper/copies.cuh"
@@ -8,13 +8,14 @@
 namespace ticopd::cuda::general {
 namespace {
 
-// Deltas in shared memory, split once for all warps, as their products take them. Halves of a tile
-// have their lanes in another order: a quarter of a warp writes to 32 different banks.
+// Deltas in shared memory, split once for all warps, in the form that products take. The halves of
+// a tile have their lanes in different orders, so that a quarter of a warp writes to 32 different
+// banks.
 template <int kTiles>
 struct SplitTiles {
   uint4 of[kTiles][2][2][32];  // half, part, lane
 
-  // Of row g of a tile and of row g + 8 the four from 4 quarter on.
+  // Puts four numbers of row g of a tile and four of row g + 8, from column 4 quarter on.
   __device__ void put(int i, int g, int quarter, const float4& up, const float4& down) {
     const int half = quarter / 2, lane = 4 * g + quarter % 2 * 2;
     put(of[i][half], lane ^ half, up.x, down.x, up.y, down.y);
@@ -33,8 +34,8 @@ struct SplitTiles {
   }
 };
 
-// Inputs in shared memory, as they are: such that half a warp reads pairs of k of four neighbours
-// from 32 different banks.
+// Inputs in shared memory, not split. Their order lets half a warp read pairs of k of four
+// neighbours from 32 different banks.
 struct alignas(16) Inputs {
   float of[split_lanes][depth];
 
@@ -50,8 +51,8 @@ struct OuterArgs {
   std::uint32_t lanes;  // inputs of a block, the bias counted as one
 };
 
-// partial(r, k) = sum over a part of the samples of deltas(r, s) in(k, s). One input more, which is
-// always 1, makes the gradient of the bias.
+// partial(r, k) = sum over a part of the samples of deltas(r, s) in(k, s). One more input, which is
+// always 1, gives the gradient of the bias.
 template <int kTiles>
 __global__ void __launch_bounds__(split_threads, 2) multiply_outer(OuterArgs args) {
   constexpr int tile_rows = 16 * kTiles;
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(split_threads, 2) multiply_outer(OuterArgs arg
   }
 
   // A thread has deltas of two rows, g and g + 8 of a tile, and inputs of two lanes. Pointers move
-  // with the steps, and over the end of a chunk.
+  // with the steps, and past the end of a chunk.
   const int g = threadIdx.x / 4 % 8, quarter = threadIdx.x % 4, i = threadIdx.x / 32;
   const std::uint32_t row = row0 + 16 * i + g, lane = threadIdx.x / 4;
   const bool is_up = i < kTiles && row < args.rows, is_down = i < kTiles && row + 8 < args.rows;
@@ -138,6 +139,7 @@ struct FoldArgs {
   std::uint32_t rows, inputs, parts, unused;
 };
 
+// Adds the parts in double, then the l2 term.
 __global__ void fold_gradient(FoldArgs args) {
   wait_for_kernel_before();
   let_next_kernel_begin();

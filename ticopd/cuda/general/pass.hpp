@@ -9,14 +9,14 @@
 #include "ticopd/cuda/runtime/queue.hpp"
 #include "ticopd/kernels/activation.hpp"
 
-// The steps of a gradient between the products of cuBLASLt, each recorded by one function. Of one
-// sample they compute, with h_0 its features:
+// The steps of a gradient between the products of cuBLASLt, each recorded by one function. For one
+// sample, with h_0 its features, they compute:
 //   z_l = W_l h_{l-1} + b_l, h_l = phi(z_l), the loss of the last z, and back
 //   dz_l = phi'(z_l) W_{l+1}^T dz_{l+1}, dW_l = sum over samples of dz_l h_{l-1}^T.
 namespace ticopd::cuda::general {
 
-// Whose row of x a slot computes with: that of an agent in a list, or the next ones from `first`
-// (beyond `last` the last once more: its results are not wanted).
+// Tells whose row of x a slot uses: that of an agent in a list, or the rows from `first` on. Slots
+// beyond `last` use the last row again; their results are not needed.
 struct Owners {
   const std::uint32_t* agents;
   std::uint32_t first, last;
@@ -27,9 +27,9 @@ struct Owners {
   }
 };
 
-// Samples of a slot that are not padding.
+// The samples of a slot that are not padding.
 struct Counts {
-  const std::uint32_t* by_slot;  // null: the same of every slot
+  const std::uint32_t* by_slot;  // null: the same for every slot
   std::uint64_t all;
 
   __host__ __device__ std::uint32_t operator()(std::uint32_t slot) const {
@@ -37,13 +37,13 @@ struct Counts {
   }
 };
 
-// What everything passes through (see Room).
+// The buffers that every pass uses (see Room).
 struct Workspace {
   Workspace() = default;
   explicit Workspace(const Room& room);
 
   Buffer<std::uint8_t> weights;  // digits: slots x 3 x units x features, high digit first
-  Buffer<double> weight_steps;  // slots x units: what a digit sum's unit is worth, of a pixel / 255
+  Buffer<double> weight_steps;  // slots x units: the value of 1 in a digit sum, for a pixel p / 255
   Buffer<int4> weight_sums;     // slots x units: sums of the three digits of a row
   Buffer<std::uint32_t> sums;   // int32 or float: slots x (3 x) units x samples, or backwards
                                 // pieces x slots x 4 x units x features (digits), or
@@ -59,7 +59,7 @@ struct Workspace {
   Buffer<double> losses;             // slots x blocks
 };
 
-// Numbers as kernels and grids take them.
+// Numbers in the types that kernels and grids take.
 inline std::uint32_t u32(std::size_t value) {
   return static_cast<std::uint32_t>(value);
 }
@@ -67,7 +67,7 @@ inline unsigned blocks_of(std::size_t count, std::size_t each) {
   return u32(count_of(count, each));
 }
 
-// One sweep over samples: of all agents of a group, of their batches, or of the test set.
+// One sweep over samples: those of a group's agents, of their batches, or of the test set.
 struct Pass {
   const Model& model;
   Activation phi;
@@ -82,26 +82,26 @@ struct Pass {
   double l2;
 
   float* hidden(Workspace& space, std::size_t layer) const;
-  // Deltas of z_layer: those of hidden units take the place of their outputs.
+  // Deltas of z_layer. Those of hidden units overwrite their outputs.
   float* deltas(Workspace& space, std::size_t layer) const;
 };
 
-// W1 as the first product wants it: digits, or floats with padding.
+// W1 in the form that the first product takes: digits, or floats with padding.
 void record_first_weights(Queue& queue, const Pass& pass, Workspace& space);
-// h_1 of u8 features, by a product of our own.
+// h_1 of u8 features, by our own product.
 void record_first_layer(Queue& queue, const Pass& pass, Workspace& space);
-// Without hidden layers, or of floats: the first product's sums become the logits, or h_1.
+// Turns the first product's sums into logits or h_1: without hidden layers, or for floats.
 void record_first_outputs(Queue& queue, const Pass& pass, Workspace& space);
-// dz_1 becomes digits (u8 features only), and its sums the gradient of b_1.
+// Turns dz_1 into digits (u8 features only), and its sums into the gradient of b_1.
 void record_first_deltas(Queue& queue, const Pass& pass, Workspace& space);
-// The backward product's sums become the gradient of W_1.
+// Turns the backward product's sums into the gradient of W_1.
 void record_first_gradient(Queue& queue, const Pass& pass, Workspace& space);
 
 // h_l of a hidden layer l >= 2, or the logits.
 void record_layer(Queue& queue, const Pass& pass, Workspace& space, std::size_t layer);
-// dz_{l-1} from dz_l, in the place of h_{l-1}.
+// dz_{l-1} from dz_l; it overwrites h_{l-1}.
 void record_layer_back(Queue& queue, const Pass& pass, Workspace& space, std::size_t layer);
-// Gradients of W_l and b_l, l >= 2. Before h_{l-1} is overwritten.
+// Gradients of W_l and b_l, l >= 2. Must come before h_{l-1} is overwritten.
 void record_layer_gradient(Queue& queue, const Pass& pass, Workspace& space, std::size_t layer);
 
 // Losses of the logits, and their deltas.
@@ -109,7 +109,7 @@ void record_losses(Queue& queue, const Pass& pass, Workspace& space, Problem::Lo
 // values[owner] = scale * the losses' sum + (l2 / 2) ||x||^2, for all d coordinates of x.
 void record_values(Queue& queue, const Pass& pass, const Workspace& space, std::size_t dimension,
                    double* values);
-// Adds the samples that are classified rightly to right[owner], for slots before `wanted`.
+// Adds the number of correctly classified samples to right[owner], for slots before `wanted`.
 void record_correct(Queue& queue, const Pass& pass, const Workspace& space, Problem::Loss loss,
                     std::size_t wanted, std::uint32_t* right);
 void record_zeros(Queue& queue, std::uint32_t* counters, std::size_t count);

@@ -9,8 +9,8 @@
 
 namespace ticopd::cuda::general {
 
-// Calls act with the activation as a constant: asked for every unit it would cost more than it
-// does.
+// Calls act with the activation as a constant: a choice per unit would cost more than the
+// activation.
 template <class Act>
 __host__ __device__ void for_phi(Activation phi, const Act& act) {
   if (phi == Activation::sigmoid)
@@ -21,8 +21,8 @@ __host__ __device__ void for_phi(Activation phi, const Act& act) {
     act(std::integral_constant<Activation, Activation::relu>());
 }
 
-// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1. What 1 + e loses is put back, as on the CPU
-// (kernels/activation.cpp), and what the quotient does, in one correction.
+// 1 / (1 + e) or e / (1 + e) with e = exp(-|x|) <= 1. One correction adds what 1 + e loses, as on
+// the CPU (kernels/activation.cpp), and what the quotient loses.
 __device__ inline float sigmoid(float x) {
   const float e = expf(-fabsf(x));
   const float sum = 1.0f + e;
@@ -33,7 +33,7 @@ __device__ inline float sigmoid(float x) {
   return x < 0.0f ? e * quotient : quotient;
 }
 
-// NaN stays NaN, also in relu: a run that has left the numbers is to be seen.
+// NaN stays NaN, in relu too, so that a diverged run shows.
 template <Activation kPhi>
 __device__ float activated(float x) {
   if constexpr (kPhi == Activation::sigmoid) return sigmoid(x);
@@ -41,7 +41,7 @@ __device__ float activated(float x) {
   return x < 0.0f ? 0.0f : x;
 }
 
-// delta phi'(z), by h = phi(z)
+// delta phi'(z), computed from h = phi(z).
 template <Activation kPhi>
 __device__ float times_derivative(float h, float delta) {
   if constexpr (kPhi == Activation::sigmoid) return delta * (h * (1.0f - h));

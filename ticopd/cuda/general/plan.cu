@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_expanded_bytes = std::size_t{8} << 30;
 
-// Sparse samples become dense floats. Said before anything is allocated.
+// Sparse samples become dense floats. This is checked before anything is allocated.
 void refuse_if_too_large(const Problem& problem) {
   std::size_t bytes = 0;
   const auto add = [&](const Dataset<float>& set) {

@@ -9,7 +9,7 @@ namespace ticopd::cuda::general {
 
 using Used = std::vector<std::vector<std::uint32_t>>;
 
-// What is laid out and computed together, known without allocating anything.
+// Agents that are laid out and computed together.
 struct AgentGroup {
   std::vector<std::size_t> agents;
   std::size_t most = 0;  // samples of an agent
@@ -17,11 +17,12 @@ struct AgentGroup {
   SampleLayout layout = {};
 };
 
+// Groups, layouts and memory of a problem, known before anything is allocated.
 struct GradientPlan {
   explicit GradientPlan(const Problem& problem);
   std::size_t bytes(std::size_t batch) const;  // on the device, with batches of so many; 0: none
 
-  // Whether gradients over batches of so many samples are not simply those over all.
+  // True if a gradient over batches of this size differs from one over all samples.
   bool draws(std::size_t batch) const;
   SampleLayout batch_layout(const AgentGroup& group, std::size_t batch) const;
 

@@ -11,14 +11,14 @@ constexpr std::size_t up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// int8 products want 16 bytes of K, and lanes go by float4.
+// int8 products need a multiple of 16 bytes along the sum, and lanes are read as float4.
 constexpr std::size_t sample_unit = 16;
-// Long enough that a chunk's sums are worth a block of threads each, short enough that there are
-// blocks for every multiprocessor, and that fp32 sums over one stay exact to 3e-7.
+// A chunk is long enough that its sums are worth a thread block each. It is short enough that there
+// are blocks for every multiprocessor, and that fp32 sums over it stay exact to 3e-7.
 constexpr std::size_t most_of_chunk = 1024;
-// |digit| |pixel - 128| <= 2^14: sums of so many samples, and some of padding, stay below 2^31.
+// |digit| |pixel - 128| <= 2^14: sums over this many samples, with some padding, stay below 2^31.
 constexpr std::size_t most_of_piece = 65536;
-// The same for the product over features; beyond it u8 features are floats.
+// The same for the product over features; with more of them, u8 features become floats.
 constexpr std::size_t most_features_of_digits = 65536;
 
 bool is_u8(const Dataset<float>& data) {

@@ -6,7 +6,7 @@
 // thread calls them and gets the result. Blocks have at most 1,024 threads, in whole warps.
 namespace ticopd::cuda::general {
 
-// `fold` joins two values; `identity` stands for threads that are not there.
+// `fold` joins two values; `identity` stands for missing threads.
 template <class T, class Fold>
 __device__ T over_block(T mine, T identity, Fold fold) {
   __shared__ T of_warp[32];
@@ -31,8 +31,8 @@ __device__ inline int block_max(int mine) {
   return over_block(mine, 0, [](int a, int b) { return a > b ? a : b; });
 }
 
-// As integers magnitudes are ordered, infinity above all numbers and NaN above that: a maximum of
-// floats could lose a NaN.
+// Magnitudes as integers have the order of the numbers, with infinity above them and NaN above
+// infinity. A maximum of floats could lose a NaN.
 __device__ inline int magnitude_bits(float v) {
   return __float_as_int(v) & 0x7fffffff;
 }
@@ -40,7 +40,8 @@ __device__ inline bool finite_bits(int bits) {
   return bits < 0x7f800000;
 }
 
-// Where sample s of unit 0 lies in slots x chunks x units x chunk; the next unit is `chunk` on.
+// The place of sample s of unit 0 in slots x chunks x units x chunk; the next unit is `chunk`
+// further.
 __device__ inline std::size_t lane_of(std::uint32_t slot, std::uint32_t s, std::uint32_t chunks,
                                       std::uint32_t chunk, std::uint32_t units) {
   const std::uint32_t c = s / chunk;

@@ -1,20 +1,20 @@
 #pragma once
 
-// Tiles of products of floats, summed in double by tensor cores: they multiply doubles as fast as
+// Tiles of products of floats, summed in double by tensor cores, which multiply doubles as fast as
 // the other cores multiply floats.
 namespace ticopd::cuda::general {
 
 constexpr int warps = 4;
 constexpr unsigned threads = 32 * warps;
-constexpr int depth = 16;          // of the sum, at a time
+constexpr int depth = 16;          // terms of a sum at a time
 constexpr int lanes = 16 * warps;  // columns of a block, 16 for each warp
-// Row lengths in shared memory such that a warp's fragments come from 32 different banks.
+// With these row lengths in shared memory, a warp's fragments come from 32 different banks.
 constexpr int row_pitch = depth + 4;
 constexpr int lane_pitch = lanes + 8;
 
-// c += a b, a 16 x 16, b 16 x 8: the largest there is, and the only one that comes near the peak.
-// Of lane 4 g + t: a[2 j] is (g, t + 4 j), a[2 j + 1] is (g + 8, t + 4 j), b[j] is (t + 4 j, g),
-// and c is (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1).
+// c += a b, a 16 x 16, b 16 x 8: the largest shape there is, and the only one that comes near the
+// peak. In lane 4 g + t, a[2 j] is (g, t + 4 j), a[2 j + 1] is (g + 8, t + 4 j), b[j] is (t + 4 j,
+// g), and c is (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1).
 __device__ inline void multiply_add(double (&c)[4], const double (&a)[8], const double (&b)[4]) {
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
@@ -25,8 +25,8 @@ __device__ inline void multiply_add(double (&c)[4], const double (&a)[8], const 
         "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
 }
 
-// A thread's part of a block's sums: of every 16 rows and of both eights of its warp's lanes what
-// multiply_add has as c.
+// A thread's part of a block's sums: the c of multiply_add for every 16 rows and for both eights of
+// its warp's lanes.
 template <class T, int kTiles>
 struct TileSums {
   T of[kTiles][2][4];
@@ -40,7 +40,7 @@ struct TileSums {
         for (int e = 0; e < 4; ++e) of[i][n][e] = T{};
   }
 
-  // take(row, lane, first, second): two neighbouring lanes of a row of the block's tile.
+  // Calls take(row, lane, first, second) for two neighbouring lanes of a row of the block's tile.
   template <class Take>
   __device__ void finish(const Take& take) const {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -56,6 +56,7 @@ struct TileSums {
   }
 };
 
+// Sums in double.
 template <int kTiles>
 struct Sums : TileSums<double, kTiles> {
   // a: 16 kTiles rows of `depth`. b(k, lane) reads the other operand.

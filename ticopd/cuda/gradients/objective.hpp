@@ -10,7 +10,7 @@
 
 namespace ticopd::cuda {
 
-// Gradients of all agents at once, over all of their samples. Same bits on every run.
+// Gradients of all agents at once, over all of their samples. Every run gives the same bits.
 class FullGradient {
  public:
   virtual ~FullGradient() = default;
@@ -20,8 +20,8 @@ class FullGradient {
 };
 
 // One hidden layer of at most 100 sigmoids on u8 features, the shape of the paper: fused kernels of
-// int8 tensor-core products (fused/objective.cu). Null where the problem or the device is of
-// another kind.
+// int8 tensor-core products (fused/objective.cu). Null if the problem or the device is of another
+// kind.
 std::unique_ptr<FullGradient> make_fused_gradient(const Problem& problem);
 std::size_t fused_gradient_bytes(const Problem& problem);  // on the device; 0: not of this kind
 
@@ -29,18 +29,18 @@ std::size_t fused_gradient_bytes(const Problem& problem);  // on the device; 0: 
 // mini-batch, values, and the test set.
 class GeneralObjective : public FullGradient {
  public:
-  // Of `batch` samples, drawn as the CPU network draws them from (seed, round, agent).
+  // Over `batch` samples, drawn as the CPU network draws them from (seed, round, agent).
   virtual void batch_gradient(Queue& queue, Rows x, Rows g, std::uint64_t seed,
                               std::size_t batch) = 0;
   // values[i] = f_i(row i of x); and the gradients, unless g is null.
   virtual void evaluate(Queue& queue, Rows x, double* values, Rows g) = 0;
-  // right[r] = how many test samples row r of x classifies rightly, for `rows` rows.
+  // right[r] = how many test samples row r of x classifies correctly, for `rows` rows.
   virtual void correct(Queue& queue, Rows x, std::size_t rows, std::uint32_t* right) = 0;
 };
 
-// `tf32`: products of float features in TF32. UnavailableError where cuBLAS is not to be had.
+// `tf32`: products of float features in TF32. Throws UnavailableError if cuBLAS is not found.
 std::unique_ptr<GeneralObjective> make_general_objective(const Problem& problem, bool tf32);
-// On the device; with what gradients over `batch` samples need, unless it is 0.
+// Bytes on the device, with what gradients over `batch` samples need, unless it is 0.
 std::size_t general_objective_bytes(const Problem& problem, std::size_t batch = 0);
 
 }  // namespace ticopd::cuda

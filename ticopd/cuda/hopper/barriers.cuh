@@ -29,13 +29,14 @@ __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, std::uint32_
       : "memory");
 }
 
-// Blocks of a cluster: each has the other's shared memory in its address space.
+// Blocks of a cluster. Each can address the other's shared memory.
 __device__ __forceinline__ std::uint32_t cluster_rank() {
   std::uint32_t rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
-// All threads that have not ended, of all blocks. It orders no memory but what a fence before does.
+// Waits for all running threads of all blocks. It orders no memory beyond what a fence before it
+// does.
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;" ::: "memory");
 }
@@ -48,7 +49,7 @@ __device__ __forceinline__ void barrier_arrive_at(std::uint32_t barrier, std::ui
       : "memory");
 }
 
-// Between blocks: who reads the sum sees what the others had written before they added.
+// Between blocks: a thread that reads the sum sees what the others wrote before they added.
 __device__ __forceinline__ void add_release(std::uint32_t* to, std::uint32_t value) {
   asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }

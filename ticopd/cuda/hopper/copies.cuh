@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-// Copies between global and shared memory that run beside the threads that asked for them.
+// Asynchronous copies between global and shared memory: a thread waits only when it needs the data.
 namespace ticopd::cuda::hopper {
 
-// Bulk copies, by the asynchronous proxy: what this kernel's ordinary stores wrote, and what it was
-// told of by ordinary loads, is visible to them only after a fence.
+// Bulk copies go through the asynchronous proxy. They see what this kernel's ordinary stores wrote,
+// and what its ordinary loads were told of, only after a fence.
 __device__ __forceinline__ void fence_async() {
   asm volatile("fence.proxy.async;" ::: "memory");
 }
@@ -29,7 +29,7 @@ __device__ __forceinline__ void bulk_load(std::uint32_t to, const void* from, st
       "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
       : "memory");
 }
-// To the same place in every block of `blocks`, a bit each, whose barriers there count the bytes.
+// To the same place in every block of `blocks`, one bit each. The barriers there count the bytes.
 __device__ __forceinline__ void bulk_load_to(std::uint16_t blocks, std::uint32_t to,
                                              const void* from, std::uint32_t bytes,
                                              std::uint32_t barrier) {
@@ -51,14 +51,14 @@ __device__ __forceinline__ void bulk_store(void* to, std::uint32_t from, std::ui
       "r"(from), "r"(bytes)
       : "memory");
 }
-// Of the calling thread's stores: they have read their source; they are done.
+// Wait for the calling thread's stores: until they have read their source, until they are done.
 __device__ __forceinline__ void bulk_stores_have_read() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 __device__ __forceinline__ void bulk_stores_are_done() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
-// 16 bytes, by the thread that waits for them.
+// Copies 16 bytes. The thread that calls it also waits for it.
 __device__ __forceinline__ void copy16(std::uint32_t to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
@@ -71,7 +71,7 @@ __device__ __forceinline__ void copy16_or_zeros(std::uint32_t to, const void* fr
                "r"(is_there ? 16 : 0)
                : "memory");
 }
-// Copies in groups: the ones since the last commit are a group, and groups are waited for in order.
+// Copies since the last commit are a group. Groups are waited for in order.
 __device__ __forceinline__ void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }

@@ -5,8 +5,8 @@
 // Products of one warp, in fp16, and the 8 x 8 blocks that go in and out of them.
 namespace ticopd::cuda::hopper {
 
-// c = A B, 16 x 16 by 16 x 8 in fp16. Without an addend: tensor cores truncate sums, so long
-// chains drift, and what must be accurate is summed in rounded fp32 by the caller.
+// c = A B, 16 x 16 by 16 x 8 in fp16, without an addend. Tensor cores truncate sums, so long chains
+// drift. So the caller sums in rounded fp32 what must be accurate.
 __device__ __forceinline__ void mma_new(float (&c)[4], const std::uint32_t (&a)[4],
                                         std::uint32_t b0, std::uint32_t b1) {
   asm volatile(
@@ -29,7 +29,7 @@ __device__ __forceinline__ std::uint32_t transpose8x8(std::uint32_t a) {
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(d) : "r"(a));
   return d;
 }
-// Four (two) transposed 8 x 8 blocks to the rows whose addresses lanes 0 ... 31 (15) give.
+// Stores four (two) transposed 8 x 8 blocks to the rows whose addresses lanes 0 ... 31 (15) give.
 __device__ __forceinline__ void store_blocks4(std::uint32_t address, std::uint32_t a,
                                               std::uint32_t b, std::uint32_t c, std::uint32_t d) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(address),

@@ -2,12 +2,12 @@
 
 #include <cstdint>
 
-// Products of one warp group (four warps) in int8: only sm_90a has them. The operands are K-major
-// tiles in shared memory, and the product is under way until it is waited for.
+// Products of one warp group (four warps) in int8, which only sm_90a has. The operands are K-major
+// tiles in shared memory. A product runs until somebody waits for it.
 namespace ticopd::cuda::hopper {
 
-// The operand of wgmma for rows that begin at an address of shared memory, as swizzle.hpp lays them
-// out. 32 bytes further along all rows are 2 more.
+// The wgmma operand for rows that begin at an address of shared memory, in the layout of
+// swizzle.hpp. 32 bytes further along all rows, the descriptor is larger by 2.
 __device__ __forceinline__ std::uint64_t tile_descriptor(std::uint32_t address) {
   return static_cast<std::uint64_t>((address & 0x3FFFF) >> 4) | std::uint64_t{1} << 16 |
          std::uint64_t{32} << 32 | std::uint64_t{2} << 62;
@@ -24,11 +24,10 @@ __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-// d[64 x n] += A[64 x 32] B[n x 32]^T in integers: A of unsigned or signed bytes, B of signed ones.
-// n is twice the number of registers. Lane 4 g + t of warp w has of it rows 16 w + g (and + 8: d[4
-// b
-// + 2] and d[4 b + 3]), columns 8 b + 2 t and the next. One text for all shapes: only the numbers
-// of columns and registers differ.
+// d[64 x n] += A[64 x 32] B[n x 32]^T in integers: A has unsigned or signed bytes, B signed ones. n
+// is twice the number of registers. Lane 4 g + t of warp w has rows 16 w + g (and + 8: d[4 b + 2]
+// and d[4 b + 3]), columns 8 b + 2 t and the next. One text serves all shapes: only the numbers of
+// columns and registers differ.
 // clang-format off
 #define TICOPD_SUMS_64                                                                           \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                       \

@@ -12,7 +12,7 @@ void check(cudaError_t status, const char* what) {
 }
 
 std::recursive_mutex& device_mutex() {
-  static auto& one = *new std::recursive_mutex;  // for good: statics may hold memory of the device
+  static auto& one = *new std::recursive_mutex;  // never destroyed: statics may hold device memory
   return one;
 }
 

@@ -11,24 +11,27 @@
 
 namespace ticopd::cuda {
 
-// UnavailableError with what was tried and what CUDA says of it.
+// Throws UnavailableError, with what was tried and what CUDA says, unless `status` is a success.
 void check(cudaError_t status, const char* what);
 
-// Held while a stream is captured, and by who waits for the whole device, as all below do: CUDA
-// refuses that while anybody captures. Of the process, so that threads may have a network each.
+// Held while a stream is captured, and by everyone who waits for the whole device, as all functions
+// below do: CUDA refuses such a wait during a capture. There is one per process, so that each
+// thread may have its own network.
 std::recursive_mutex& device_mutex();
 
-// Memory of the device, zero at first. An estimate was made before (device.hpp): that it is refused
-// here is a surprise, but not a crash.
+// Allocates zeroed memory on the device. The need was estimated before (device.hpp). So a failure
+// here is unexpected, but still an UnavailableError and no crash.
 void* allocate(std::size_t bytes);
 void release(void* memory) noexcept;
 
-// Between host and device, either way. What runs in a stream of ours is done before, and sees it.
+// Copies between host and device, in either direction. Work in our streams ends before the copy;
+// later work sees it.
 void copy(void* to, const void* from, std::size_t bytes);
 // The same for rows of `width` bytes that lie further apart.
 void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                std::size_t width, std::size_t rows);
 
+// Owns an array of T on the device.
 template <class T>
 class Buffer {
  public:
@@ -51,7 +54,7 @@ class Buffer {
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return size_ * sizeof(T); }
 
-  // Both wait for the device, before and after.
+  // Both wait for the device, before and after the copy.
   void upload(std::span<const T> from) { copy(data_, from.data(), from.size_bytes()); }
   std::vector<T> download() const {
     std::vector<T> to(size_);
@@ -64,12 +67,12 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-// The floats from one row to the next.
+// The number of floats from one row to the next.
 constexpr std::size_t padded(std::size_t floats) {
   return (floats + 127) / 128 * 128;
 }
 
-// Rows of floats, each at a multiple of 512 bytes. A stride of 0 is one row for everyone.
+// Rows of floats, each at a multiple of 512 bytes. A stride of 0 means one row for all agents.
 struct Rows {
   float* data = nullptr;
   std::size_t stride = 0;

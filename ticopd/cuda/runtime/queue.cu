@@ -9,15 +9,15 @@
 namespace ticopd::cuda {
 namespace {
 
-// So many equal rounds are one graph: launching one costs the host, and the device a gap.
+// This many equal rounds are one graph: each launch costs the host time, and the device a gap.
 constexpr std::size_t rounds_at_once = 16;
-// But not where so many take longer than that: nobody could stop a run in between.
+// Rounds go one by one if this many take longer than that: nobody could stop a run in between.
 constexpr std::chrono::milliseconds longest_flush{250};
-// So many kinds of rounds are known at a time. Where every round differs from all before it (a step
-// size that falls) no graph is made, since a first of its kind is launched kernel by kernel; and
-// what comes after that has its graphs again.
+// At most this many kinds of rounds are remembered. If every round differs from all before it (a
+// step size that falls), no graph is made, because the first round of its kind is launched kernel
+// by kernel. Rounds that repeat after that have graphs again.
 constexpr std::size_t most_known = 256;
-// So few kernels are soon done beside others, wherever there is room for them.
+// At most this many kernels wait for room aside: so few end soon beside others.
 constexpr std::size_t most_that_wait = 2;
 
 __global__ void store_round(std::uint32_t* round, std::uint32_t value) {
@@ -27,8 +27,8 @@ __global__ void advance_round(std::uint32_t* round, std::uint32_t by) {
   *round += by;
 }
 
-// One for each device and for all queues of the process, for good. There are kernels whose blocks
-// wait for each other (fused/products.cu): two of them must not share the device.
+// One stream per device for all queues of the process, never destroyed. Some kernels have blocks
+// that wait for each other (fused/products.cu): two of these kernels must not share the device.
 cudaStream_t stream_of_all() {
   static std::mutex mutex;
   static std::map<int, cudaStream_t> streams;
@@ -50,7 +50,7 @@ Queue::Queue() : stream_(stream_of_all()), at_once_(rounds_at_once), round_(1) {
     check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | flags), "make an event");
   };
   for (cudaEvent_t* event : {&forked_, &joined_}) make(*event, 0);
-  make(copied_, cudaEventBlockingSync);  // the host sleeps: it has time
+  make(copied_, cudaEventBlockingSync);  // the host sleeps while it waits
   for (cudaEvent_t& event : flushed_) make(event, cudaEventBlockingSync);
   pending_.emplace_back();
 }
@@ -98,7 +98,7 @@ void Queue::finish() {
   flush();
   const auto begin = std::chrono::steady_clock::now();
   check(cudaStreamSynchronize(stream_), "finish a round");
-  // Where somebody looks often, this is where the host waits.
+  // If results are read often, the host waits here.
   if (std::chrono::steady_clock::now() - begin > longest_flush && ++long_waits_ == 2) at_once_ = 1;
 }
 
@@ -109,7 +109,8 @@ void Queue::finish_quietly() noexcept {
   }
 }
 
-// What is pending runs: all of it as one graph if it is a full house, else round by round.
+// Runs what is pending: as one graph if it is a full set of rounds that repeat, else round by
+// round.
 void Queue::flush() {
   join();
   const std::uint32_t last = pending_.back().round;
@@ -122,11 +123,11 @@ void Queue::flush() {
   }
   bool alike = pending_.size() == at_once_;
   for (const Recorded& round : pending_) alike = alike && round.key == pending_[0].key;
-  // Rounds that take turns (two fields that swap places) repeat in pairs.
+  // Rounds that alternate (two fields that swap places) repeat in pairs.
   bool pairs = pending_.size() == at_once_;
   for (std::size_t i = 2; i < pending_.size(); ++i)
     pairs = pairs && pending_[i].key == pending_[i - 2].key;
-  // Whether it works or throws, nothing is run twice: its memory may be gone by then.
+  // Nothing is run twice, even after an exception: its memory may be gone by then.
   const auto forget = [&] {
     pending_.clear();
     pending_.push_back({.round = last, .items = {}, .key = {}});
@@ -148,29 +149,29 @@ void Queue::flush() {
 Queue::Graph& Queue::graph_of(const std::string& key) {
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
-  if (known_.size() >= most_known)  // those that came once, first
+  if (known_.size() >= most_known)  // first those without a graph
     std::erase_if(known_, [](const auto& known) { return known.second.exec == nullptr; });
   if (known_.size() >= most_known) forget_graphs();
   return known_[key];
 }
 
 void Queue::forget_graphs() {
-  cudaStreamSynchronize(stream_);  // that runs them; what went wrong there is told by finish()
+  cudaStreamSynchronize(stream_);  // it may still run them; finish() reports its errors
   for (auto& [key, graph] : known_)
     if (graph.exec) cudaGraphExecDestroy(graph.exec);
   known_.clear();
 }
 
-// Waits for what was flushed so many times ago, whose event is the next one's.
+// Waits for the flush of `most_ahead` flushes ago, whose event the next flush takes.
 void Queue::keep_near() {
   const cudaEvent_t flushed = flushed_[flushes_ % most_ahead];
   if (cudaEventQuery(flushed) == cudaSuccess) return;
-  (void)cudaGetLastError();  // that it is not ready counts as an error
+  (void)cudaGetLastError();  // "not ready" counts as an error: clear it
   const auto begin = std::chrono::steady_clock::now();
   check(cudaEventSynchronize(flushed), "finish a round");
   const bool slow = std::chrono::steady_clock::now() - begin > longest_flush;
   long_waits_ = slow ? long_waits_ + 1 : 0;
-  if (long_waits_ == 2) at_once_ = 1;  // a single one may have been somebody else's fault
+  if (long_waits_ == 2) at_once_ = 1;  // a single one may have another cause
 }
 
 void Queue::copy_to_host(void* to, const void* from, std::size_t bytes) {
@@ -211,8 +212,8 @@ void Queue::run(std::size_t first, std::size_t count) {
   device_round_ += static_cast<std::uint32_t>(count);
 }
 
-// The device counts rounds itself: a graph has no arguments. Its number is that of the round before
-// the next one.
+// The device counts rounds itself, because a graph has no arguments. Its counter is the number of
+// the round before the next one.
 void Queue::set_round(std::uint32_t round) {
   if (device_round_ + 1 == round) return;
   device_round_ = round - 1;
@@ -254,8 +255,8 @@ void Queue::enqueue_round(cudaStream_t stream, const Recorded& round, const Roun
         items[i].enqueue({stream, number, std::exchange(early, true)});
         break;
       case Kind::room:
-        // Small ones take their place among the others: a stream of its own takes microseconds to
-        // begin, and by then there is no room.
+        // Small kernels go into the main stream: a second stream takes microseconds to begin, and
+        // by then there is no room.
         for (; aside < aside_end && items[aside].small; ++aside)
           items[aside].enqueue({stream, number, std::exchange(early, true)});
         begin_aside();
@@ -263,16 +264,15 @@ void Queue::enqueue_round(cudaStream_t stream, const Recorded& round, const Roun
       case Kind::join:
         begin_aside();
         early = false;
-        if (!forked) break;  // all of it was small, and had its place among the others
+        if (!forked) break;  // all of it was small and is in the main stream
         forked = false;
         check(cudaEventRecord(joined_, side_), "join");
         check(cudaStreamWaitEvent(stream, joined_), "join");
     }
 }
 
-// Whether items [first, last), which are aside, shall begin where there is room for them: if there
-// is such a place before they are waited for, and they are few. Many are better off with all the
-// time there is.
+// True if items [first, last), which are aside, should begin where there is room for them: such a
+// place comes before the join, and they are few. Many items need all the time there is.
 bool Queue::waits_for_room(const std::vector<Item>& items, std::size_t first, std::size_t last) {
   if (last - first > most_that_wait) return false;
   while (items[last].kind == Kind::main) ++last;

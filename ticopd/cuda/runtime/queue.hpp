@@ -15,49 +15,51 @@
 
 namespace ticopd::cuda {
 
-// The number of the round, for kernels. What is recorded once runs in many rounds, so it is read
-// when the kernel runs and not when it is recorded.
+// The round number, for kernels. A recorded kernel runs in many rounds, so it reads the number when
+// it runs, not when it is recorded.
 struct Round {
   const std::uint32_t* base;
   std::uint32_t offset;
   __device__ std::uint32_t number() const { return *base + offset; }
 };
 
-// Stands for it among the arguments of a launch.
+// Stands for Round among the arguments of a launch.
 struct ThisRound {};
 
-// Where and when something recorded is enqueued.
+// The stream and the round in which a recorded item is enqueued.
 struct Moment {
   cudaStream_t stream;
   Round round;
-  bool early = true;  // false: what comes next depends on more than the kernel before it
+  bool early = true;  // false: the item depends on more than the kernel before it
 };
 
+// How a kernel is launched.
 struct Grid {
   dim3 blocks, threads;
   std::size_t shared = 0;
-  // The kernel may be launched while the one before it ends: it calls wait_for_kernel_before()
-  // first of all.
+  // The kernel may be launched while the one before it ends. It must call wait_for_kernel_before()
+  // first.
   bool early = false;
-  // Few blocks, soon done, in nobody's way. Aside such a kernel may find itself behind others that
-  // it has nothing to do with: it calls wait_for_kernel_before() last of all.
+  // Few blocks, soon done, in nobody's way. Aside, such a kernel may run behind kernels that it
+  // does not depend on. So it calls wait_for_kernel_before() last.
   bool small = false;
 };
 
 #ifdef __CUDACC__
+// Waits until the kernel before has ended and its writes can be seen.
 __device__ __forceinline__ void wait_for_kernel_before() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 }
-// Blocks of the next kernel may come onto the device as soon as all of ours are there, and wait.
-// For kernels that leave room beside them: in large ones the waiting would be in the way.
+// Blocks of the next kernel may start, and wait, as soon as all of ours have started. For kernels
+// that leave room beside them: beside a large kernel the waiting blocks would be in the way.
 __device__ __forceinline__ void let_next_kernel_begin() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 #endif
 
-// What a round does on the device, recorded while the algorithm's step runs on the host. A round
-// that does just what an earlier one did (the same kernels with the same arguments) is replayed as
-// a CUDA graph, and many such rounds as one: so an algorithm's source knows nothing of graphs, and
+// Records what a round does on the device, while the algorithm's step runs on the host. A round
+// that repeats an earlier one (the same kernels with the same arguments) is replayed as a CUDA
+// graph, and many such rounds as one graph. So an algorithm's source knows nothing of graphs, and
 // may still do something else in some rounds.
 class Queue {
  public:
@@ -68,38 +70,38 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  // Two additions with equal keys must do the same.
+  // Two items with equal keys must do the same.
   void add(std::string key, Enqueue enqueue, bool small = false);
 
-  // Arguments are kept, and compared, as the bytes they consist of: no padding in them.
+  // Arguments are kept and compared as bytes, so they must not have padding.
   template <class... P, class... A>
   void launch(void (*kernel)(P...), const Grid& grid, const A&... args);
 
-  // What is added between these two may run beside what is added after them, until `join`: an
-  // exchange beside the gradient that stands between send and receive.
+  // Items added between these two may run beside items added after them, until `join`. An exchange
+  // runs in this way beside the gradient between send and receive.
   void begin_aside() {
     join();
     aside_ = true;
   }
   void end_aside() { aside_ = false; }
-  // Here is a good place for what is aside to begin, if it has not: behind the kernels before this,
-  // and in the room that those after it leave. A hint, without any effect on what is computed. The
-  // kernel before this lets the next one begin only after it has waited for those before it.
+  // A good place for items aside to begin, if they have not: after the kernels before this, in the
+  // room that the kernels after it leave. It is a hint, without any effect on results. The kernel
+  // before this must let the next one begin only after it has waited for those before it.
   void room_aside();
-  void join();  // what comes next waits for it; no-op where nothing is aside
+  void join();  // later items wait for those aside; no-op if there are none
 
-  // Something that the host does: all before it is done by then, and nothing after it has begun.
+  // Runs work on the host. All items before it are done by then, and none after it has begun.
   void host(std::function<void()> work);
 
-  // What is added from now on is of this round. Waits while the device is far behind, some sixty
-  // rounds: who stops a run, or looks at a clock, would find them all still to come.
+  // Items added from now on belong to this round. Waits while the device is some sixty rounds
+  // behind: otherwise stopping a run, or reading a clock, would wait for all of them.
   void begin_round(std::uint32_t round);
   void finish();                   // all is done when it returns
-  void finish_quietly() noexcept;  // for destructors: who looks at the results is told
+  void finish_quietly() noexcept;  // for destructors: reading results reports errors
   cudaStream_t stream() const { return stream_; }
 
-  // To pinned memory, behind what was launched so far: all but the last sixteen rounds at most. The
-  // host goes on, and waits for it before it looks.
+  // Copies to pinned memory, after what was launched so far: all but at most the last sixteen
+  // rounds. The host goes on, and calls wait_for_copy before it reads.
   void copy_to_host(void* to, const void* from, std::size_t bytes);
   void wait_for_copy();
 
@@ -116,7 +118,7 @@ class Queue {
   struct Recorded {
     std::uint32_t round = 0;
     std::vector<Item> items;
-    std::string key;  // of all
+    std::string key;  // of all items
   };
   struct Graph {
     cudaGraphExec_t exec = nullptr;
@@ -137,13 +139,13 @@ class Queue {
   cudaStream_t stream_;  // of all queues: see stream_of_all
   cudaStream_t capture_ = nullptr, side_ = nullptr;
   cudaEvent_t forked_ = nullptr, joined_ = nullptr, copied_ = nullptr;
-  cudaEvent_t flushed_[most_ahead] = {};  // of the last ones, in turn
+  cudaEvent_t flushed_[most_ahead] = {};  // of the last flushes, in turn
   std::size_t flushes_ = 0;
   int long_waits_ = 0;   // in a row
   std::size_t at_once_;  // rounds of a flush, at most
   bool aside_ = false, any_aside_ = false;
-  Buffer<std::uint32_t> round_;     // the device's: the number of the round before the next
-  std::uint32_t device_round_ = 0;  // what it will be when all enqueued is done
+  Buffer<std::uint32_t> round_;     // on the device: the number of the round before the next
+  std::uint32_t device_round_ = 0;  // its value when everything enqueued is done
   std::vector<Recorded> pending_;
   std::unordered_map<std::string, Graph> known_;
   std::uint64_t graphs_made_ = 0;
@@ -151,6 +153,7 @@ class Queue {
 
 namespace detail {
 
+// Replaces ThisRound among the arguments by the round of the launch.
 template <class A>
 auto with_round(const A& arg, const Moment&) {
   return arg;
@@ -159,6 +162,7 @@ inline Round with_round(const ThisRound&, const Moment& moment) {
   return moment.round;
 }
 
+// Appends an argument to the key by which equal launches are found.
 template <class A>
 void append_bytes(std::string& key, const A& arg) {
   if constexpr (!std::is_empty_v<A>) {

@@ -7,7 +7,7 @@ namespace ticopd::cuda {
 
 inline constexpr unsigned row_sum_threads = 1024;
 
-// sum of term(k) for k in [0, count) in the frozen tree of numeric/sum.hpp, by one block of
+// sum of term(k) for k in [0, count) in the frozen tree of numeric/sum.hpp, by one thread block of
 // row_sum_threads; thread 0 gets it. Sixteen threads add up one block of 128 coordinates.
 template <class Term>
 __device__ double row_sum(std::size_t count, Term term) {
@@ -36,8 +36,8 @@ __device__ double row_sum(std::size_t count, Term term) {
 }
 
 // The same tree in two steps, for many thread blocks. First the sum of one block of 128
-// coordinates, by as many threads that have a term each (0 beyond the row's end); thread 0 gets it.
-// Once in a kernel.
+// coordinates, by 128 threads with one term each (0 beyond the end of the row); thread 0 gets it. A
+// kernel may call it only once.
 inline constexpr unsigned part_threads = 128;
 
 __device__ inline double part_sum(double term) {
@@ -53,8 +53,8 @@ __device__ inline double part_sum(double term) {
   return sum;
 }
 
-// Then the sum of those, by row_sum_threads: sixteen add, and the others fetch for them. Thread 0
-// gets it.
+// Then the sum of these parts, by row_sum_threads threads: sixteen add, the others fetch for them.
+// Thread 0 gets it.
 __device__ inline double sum_of_parts(const double* parts, std::size_t count) {
   __shared__ double stage[row_sum_threads];
   double total = 0;
