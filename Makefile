@@ -1,4 +1,4 @@
-# The two commands of the README, and what developers need. Each installs what is missing first.
+# The two commands of the README and those for developers. Each first installs missing packages.
 # JOBS=N limits the build; WERROR=ON makes warnings errors (as in CI), and stays so in that build folder
 # until WERROR=OFF: a switch to and fro would compile everything again.
 SHELL := /bin/bash
@@ -9,12 +9,12 @@ CMAKE_FLAGS = $(if $(WERROR),-DTICOPD_WERROR=$(WERROR))
 
 .PHONY: help build demo figure test test-all asan tsan fuzz sanitize-cuda bench docs tidy format clean
 help:
-	@echo 'make demo       build, fetch MNIST, see ten agents train (a few minutes)'
+	@echo 'make demo       build, fetch MNIST, watch ten agents train (a few minutes)'
 	@echo 'make test       build and run the tests'
-	@echo 'make figure     the figure of the paper, shorter: a quarter of an hour or so'
-	@echo 'make build      leaves build/release/ticopd'
-	@echo 'make test-all   the long tests, sanitizers and fuzzing too (some hours)'
-	@echo 'make bench      speed, as ratios to a named peer'
+	@echo 'make figure     draw the figure of the paper from shorter runs (about 15 minutes)'
+	@echo 'make build      build the program: build/release/ticopd'
+	@echo 'make test-all   also run the long tests, sanitizers and fuzzing (some hours)'
+	@echo 'make bench      measure speed, relative to a named peer'
 
 build:
 	@tools/install_packages build
@@ -24,7 +24,7 @@ build:
 demo: build
 	@build/release/ticopd demo
 
-# ITERATIONS of each of the thirteen runs. Stopped and called again, it goes on where it was.
+# ITERATIONS is the length of each of the thirteen runs. If stopped, it continues when called again.
 ITERATIONS ?= 1200
 figure: build
 	@build/release/ticopd compare experiments/paper_figure.toml --set iterations=$(ITERATIONS) \
@@ -46,7 +46,7 @@ asan tsan:
 	@cmake --build --preset $@ --parallel $(JOBS)
 	@ctest --preset $@ --parallel $(JOBS)
 
-# FUZZ_SECONDS for each target, from fuzz/corpus; what is found goes to build/fuzz/found.
+# Runs each target for FUZZ_SECONDS, starting from fuzz/corpus. Findings go to build/fuzz/found.
 FUZZ_SECONDS ?= 120
 fuzz:
 	@tools/install_packages build fuzz
@@ -54,7 +54,7 @@ fuzz:
 	@cmake --build --preset fuzz --parallel $(JOBS)
 	@fuzz/run build/fuzz $(FUZZ_SECONDS)
 
-# On a machine with a GPU and compute-sanitizer (of the CUDA toolkit): about half an hour.
+# Needs a GPU and compute-sanitizer (part of the CUDA toolkit). Takes about half an hour.
 sanitize-cuda:
 	@cmake --preset cuda $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset cuda --parallel $(JOBS) --target test_cuda
@@ -68,7 +68,7 @@ bench:
 	@/usr/bin/python3 bench/run.py --write
 	@if [ -x build/bench/bench/bench_cuda ] && nvidia-smi > /dev/null 2>&1; then \
 	  python3 bench/cuda/figures.py build/bench/bench/bench_cuda $${XDG_CACHE_HOME:-$$HOME/.cache}/ticopd/mnist; \
-	else echo 'CUDA figures: skipped, there is no GPU here'; fi
+	else echo 'CUDA figures: skipped, no GPU found'; fi
 
 # The tables of docs/ that come from the library.
 docs:

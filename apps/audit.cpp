@@ -13,7 +13,7 @@
 namespace ticopd::app {
 namespace {
 
-// Columns as wide as their widest cell, numbers to the right.
+// Prints a table: each column is as wide as its widest cell, and all cells are right-aligned.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
@@ -47,7 +47,7 @@ void print_parts(const Audit& audit) {
     fmt::print("rounds {} to {}: {} rank{}\n", part.from_round, part.to_round, part.ranks(),
                part.ranks() == 1 ? "" : "s");
   if (!audit.anything_travelled())
-    fmt::print("Nothing left the process: what the codec made, the agents read in memory.\n");
+    fmt::print("Nothing left the process: the agents read each other's messages in memory.\n");
   fmt::print("\n");
 }
 
@@ -61,9 +61,9 @@ void print_agents(const Audit& audit) {
   for (std::size_t i = 0; i < audit.agents.size(); ++i) add(std::to_string(i), audit.agents[i]);
   add("all", audit.total);
   fmt::print(
-      "By agent. The codec counts messages and payload bytes; to carry is the payload once for\n"
-      "each other rank that hosts a neighbour. The transport counts frames and bytes, of which\n"
-      "framing is {} a frame; received is what the other ranks took from it.\n",
+      "Per agent. The codec counts messages and payload bytes. To carry: the payload, once per\n"
+      "other rank that hosts a neighbour. The transport counts frames and bytes; {} bytes of each\n"
+      "frame are framing. Received: the bytes that the other ranks took from the transport.\n",
       frame_header_bytes);
   table.print();
 }
@@ -76,8 +76,8 @@ void print_links(const Audit& audit) {
                 c.from_rank == c.to_rank ? std::string("memory")
                                          : fmt::format("rank {} -> {}", c.from_rank, c.to_rank),
                 c.frames, c.bytes);
-  fmt::print("By link. {}\n", audit.counts.by_link ? "Every message is for one neighbour."
-                                                   : "One frame serves all neighbours on a rank.");
+  fmt::print("Per link. {}\n", audit.counts.by_link ? "Each message is for one neighbour."
+                                                    : "One frame serves all neighbours on a rank.");
   table.print();
 }
 
@@ -90,8 +90,8 @@ void print_ranks(const Audit& audit) {
               ranks[r].received.payload_bytes + ranks[r].received.framing_bytes,
               ranks[r].control_sent, ranks[r].control_received);
   fmt::print(
-      "By rank, in bytes, of the last part. Control is metrics, digest and checkpoints: no\n"
-      "ledger counts it.\n");
+      "Per rank, in bytes, last part only. Control bytes carry metrics, digests and checkpoints;\n"
+      "the ledger does not count them.\n");
   table.print();
 }
 
@@ -100,7 +100,7 @@ void print_findings(const Audit& audit) {
   for (std::size_t i = 0; i < std::min(shown, audit.findings.size()); ++i)
     fmt::print("{}\n", audit.findings[i]);
   if (audit.findings.size() > shown)
-    fmt::print("... and {} more; --json has all\n", audit.findings.size() - shown);
+    fmt::print("... and {} more; --json shows all of them\n", audit.findings.size() - shown);
   if (audit.findings.empty())
     fmt::print(
         "the ledger agrees: {} payload bytes, {} framing bytes ({} a frame), 0 unexplained\n",
@@ -118,6 +118,7 @@ int audit(const std::filesystem::path& folder, bool as_json) {
     if (result.anything_travelled()) print_ranks(result);
     print_findings(result);
   }
+  // Throw only after the tables are printed: they show where the counts differ.
   if (!result.findings.empty())
     throw FormatError(fmt::format("{}: the ledger disagrees in {} place{}: {}",
                                   (folder / "run.json").string(), result.findings.size(),

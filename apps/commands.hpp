@@ -15,10 +15,11 @@
 
 namespace ticopd::app {
 
-// What a command does when it was the one typed; returns the exit code.
+// Runs the command that the user typed and returns the exit code.
 using Action = std::function<int()>;
 
-// Each adds its command to the app and sets `action` when it is chosen.
+// Each function adds one command to the app. CLI11 calls back for the command that was typed, and
+// that callback sets `action`.
 void add_run(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
@@ -32,29 +33,31 @@ void add_launch(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 
-// Set by the first Ctrl-C, SIGTERM, SIGHUP or SIGUSR1; the second one ends the program as usual.
+// Set by the first Ctrl-C, SIGTERM, SIGHUP or SIGUSR1. A second signal has its default effect and
+// ends the program (a second SIGUSR1 changes nothing).
 const std::atomic<bool>& stop_requested();
 
-// The line that says what went wrong, if there is anything to say; returns the code.
+// Prints `what` to stderr unless it is empty, and returns `code`.
 int complain(int code, const std::string& what);
 
-// What an exception means to whoever called: the exit code and a line, empty where nobody would
-// read it.
+// The exit code and message for an exception. `what` is empty if nobody would read it, because the
+// reader of our output has closed the pipe.
 struct Failure {
   int code = 0;
   std::string what;
 };
 Failure failure_of(const std::exception& e);
 
-// A body that all processes of an MPI run execute: where it fails anywhere all end, with one code
-// and one message.
+// Runs `body` in every process of an MPI run. If it fails in one process, all of them end with the
+// same exit code, and the message is printed once.
 int together(Processes& ranks, const std::function<int()>& body);
-// The end where not even that can be done.
+// Ends this process alone. Used when the processes can no longer agree on a common end.
 [[noreturn]] void leave_at_once(const std::string& what);
 
-// What an option may be, in sentences. CLI11's own lets nan pass and prints 300 digits.
+// Validators with readable messages. CLI11's own positive-number check accepts nan and prints 300
+// digits.
 CLI::Validator number_above_zero();
-CLI::Validator one_of(std::vector<std::string_view> words);  // names the nearest
+CLI::Validator one_of(std::vector<std::string_view> words);  // suggests the nearest
 
 // Options that several commands share.
 struct RunFlags {
@@ -68,21 +71,22 @@ struct RunFlags {
   bool json = false;
   bool profile = false;
 };
-// One value each time it is given: CLI11 would take what follows, the file, for another one.
+// The option takes one value each time it appears. By default CLI11 would also take the next
+// argument, the FILE, as a value.
 inline void repeatable(CLI::Option* option, const std::string& value) {
   option->type_name(value)->expected(1)->take_all()->allow_extra_args(false);
 }
 void add_run_flags(CLI::App& command, RunFlags& flags, const std::string& folder = "NAME-TIME");
-RunOptions watched_by(Progress& progress, const RunFlags& flags);  // stops on Ctrl-C, too
+RunOptions watched_by(Progress& progress, const RunFlags& flags);  // also stops on Ctrl-C
 using Words = std::vector<std::string>;
-Words words_to_repeat(const RunFlags& flags);  // what a run is resumed with, but for its folder
-std::string quoted(const Words& words);        // for a shell: a line to be copied and run
-Device device_of(const RunFlags& flags);       // UnavailableError, before any data is read
+Words words_to_repeat(const RunFlags& flags);  // options a resumed run needs again, without --out
+std::string quoted(const Words& words);        // a line to copy into a shell
+Device device_of(const RunFlags& flags);       // UnavailableError if there is none
 
-// runs/NAME-TIME, with a number behind it if that is taken; made at once, so that nobody else
-// takes it.
+// runs/NAME-TIME, with a number appended if that name is taken. The folder is created at once, so
+// that no other process can take the name.
 FolderClaim default_folder(const std::string& name);
-// --out, or the folder above where it is not given.
+// The folder of --out, or default_folder(name) if --out is not given.
 FolderClaim folder_for(const RunFlags& flags, const std::string& name);
 
 }  // namespace ticopd::app

@@ -30,7 +30,7 @@ json read_targets(const RunSet& run_set) {
   return targets;
 }
 
-// Everything that can be refused is refused before the first run begins.
+// Validates all configs before the first run begins: the last run may start hours later.
 void check_all(const RunSet& run_set, const RunFlags& flags) {
   for (const RunSet::Run& run : run_set.runs) try {
       for (const std::string& warning : check(run.config, device_of(flags)))
@@ -40,6 +40,7 @@ void check_all(const RunSet& run_set, const RunFlags& flags) {
     }
 }
 
+// Writes compare.json before the first run: --resume and `ticopd report` find the runs by it.
 void begin_folder(const fs::path& out, const RunFlags& flags, const json& comparison) {
   std::error_code error;
   if (!fs::is_empty(out, error)) {
@@ -50,28 +51,30 @@ void begin_folder(const fs::path& out, const RunFlags& flags, const json& compar
           out.string()));
     if (!fs::exists(out / "compare.json", error))
       throw UsageError(
-          fmt::format("--resume: {} holds files, but no comparison of ticopd", out.string()));
+          fmt::format("--resume: {} holds files, but no comparison by ticopd", out.string()));
   }
   remove_unfinished(out);
   write_atomically(out / "compare.json", comparison.dump(2) + "\n");
 }
 
-// After a failure before the first run began: nothing that is in the way of another attempt.
+// Called after a failure. If no run has begun, compare.json is the only file; it is removed so that
+// the same command can be tried again.
 void leave_nothing(const fs::path& out) {
   std::error_code error;
   const auto files = std::distance(fs::directory_iterator(out, error), fs::directory_iterator());
   if (!error && files == 1) fs::remove(out / "compare.json", error);
 }
 
-// One run; its line stays on the screen.
+// Runs one entry of the set. Its result line stays on the screen.
 void run_one(const RunSet::Run& run, const fs::path& out, const RunFlags& flags, Overall& overall) {
   const auto rounds = run.config.get<std::uint32_t>("iterations");
   Progress progress(run.label, rounds, flags.quiet, &overall);
   RunOptions options = watched_by(progress, flags);
   options.prepare.say = [&, say = options.prepare.say](const std::string& text) {
-    if (!is_warning(text)) say(text);  // said when all were checked
+    if (!is_warning(text)) say(text);  // check_all printed the warnings
   };
   options.out = out / run.folder;
+  // After an interruption each run continues from its own folder; a finished one returns at once.
   options.resume = fs::exists(options.out);
   std::string outcome;
   try {
@@ -79,6 +82,7 @@ void run_one(const RunSet::Run& run, const fs::path& out, const RunFlags& flags,
     if (summary["status"] == "interrupted") throw Interrupted("");
     outcome = fmt::format("finished, {} in all", duration(summary["seconds"]["total"]));
   } catch (const Diverged& e) {
+    // One diverged run does not end the comparison.
     outcome = e.what();
   }
   overall.ended(rounds, progress.last().has_value());
@@ -95,9 +99,9 @@ Words command_line(const std::vector<fs::path>& files, const RunFlags& flags) {
 }
 
 int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
-  device_of(flags);  // refused before anything else is looked at
+  device_of(flags);  // throws first if the device is missing
   if (flags.resume && flags.out.empty())
-    throw UsageError("--resume needs --out DIR, the folder of the comparison to go on with");
+    throw UsageError("--resume needs --out DIR, the folder of the comparison to resume");
   const RunSet run_set = read_run_set(files, flags.set);
   json comparison = {{"title", run_set.shared.value("/report/title"_json_pointer, run_set.name)},
                      {"command", quoted(command_line(files, flags))},
@@ -126,6 +130,7 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
     throw;
   }
 
+  // Read the runs back from their files: the report is then the same as that of `ticopd report`.
   Collection all = read_folders(std::vector<std::string>{out.string()});
   if (all.options.targets.empty()) all.options.targets = default_targets(all.runs);
   const Written written = write_report(out, all.runs, all.options);
@@ -146,23 +151,23 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
 }  // namespace
 
 void add_compare(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("compare", "Several runs, one folder, one report");
+  auto* command = app.add_subcommand("compare", "Run several experiments, write one report");
   auto files = std::make_shared<std::vector<fs::path>>();
   auto flags = std::make_shared<RunFlags>();
   command
       ->add_option("FILE", *files,
-                   "TOML files: tables that all runs share, and [[run]] entries with a label that "
-                   "override them; a file without [[run]] is one run")
+                   "TOML files: tables shared by all runs, and [[run]] entries, each with a label, "
+                   "that override keys; a file without [[run]] is one run")
       ->required();
   add_run_flags(*command, *flags);
   command->footer(
-      "The folder gets a sub-folder for each run, summary.csv, figure.svg, .pdf and .png, and\n"
+      "Writes one sub-folder per run, summary.csv, figure.svg, figure.pdf, figure.png and\n"
       "report.html.\n"
       "Examples:\n"
       "  ticopd compare experiments/paper_figure.toml --out runs/figure\n"
       "  ticopd compare experiments/paper_figure.toml --out runs/figure --resume   (after Ctrl-C)\n"
       "  ticopd compare experiments/paper_figure.toml --set iterations=200\n"
-      "How such a file looks: docs/configuration.md");
+      "The format of such a file: docs/configuration.md");
   command->callback([=, &action] { action = [=] { return compare(*files, *flags); }; });
 }
 

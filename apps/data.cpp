@@ -9,17 +9,17 @@
 namespace ticopd::app {
 
 void add_data(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("data", "Data sets");
+  auto* command = app.add_subcommand("data", "Fetch data sets");
   command->require_subcommand(1);
   command->footer("Example:\n  ticopd data fetch mnist");
   auto* fetch =
-      command->add_subcommand("fetch", "Fetch a data set into the cache, checksums verified");
+      command->add_subcommand("fetch", "Fetch a data set into the cache and verify its checksums");
   auto name = std::make_shared<std::string>();
   auto flags = std::make_shared<RunFlags>();
   fetch->add_option("NAME", *name, "mnist")->required()->check(one_of({"mnist"}));
-  fetch->add_flag("--offline", flags->offline, "Only check that it is there");
-  fetch->add_flag("--quiet", flags->quiet, "No messages");
-  fetch->add_flag("--json", flags->json, "The folder as JSON on standard output");
+  fetch->add_flag("--offline", flags->offline, "Only check that it is in the cache");
+  fetch->add_flag("--quiet", flags->quiet, "Print no messages");
+  fetch->add_flag("--json", flags->json, "Print the folder as JSON");
   fetch->footer(
       "Example:\n  ticopd data fetch mnist\nThe cache is $XDG_CACHE_HOME/ticopd, or "
       "~/.cache/ticopd.");

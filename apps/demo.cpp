@@ -12,13 +12,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// One run of the demo: its label, and its part of the config.
 struct Method {
   const char* label;
   const char* toml;
 };
 
-// The paper's problem, cut to a third of the images so that it takes a coffee, not a lunch. The
-// step sizes of each method are the best of a small search at this size.
+// The paper's problem with a third of the images, so that the demo takes about a minute. The step
+// sizes of each method are the best of a small search at this size.
 constexpr const char* problem = R"(
 iterations = 1500
 [problem]
@@ -60,15 +61,15 @@ eta = 0.4
 )"},
 };
 
-// MNIST, or where it cannot be had the digits drawn in code, said aloud.
+// Fetches MNIST. If it is unavailable, says so and falls back to digits drawn in code.
 std::string choose_data(bool offline) {
   try {
     fetch_mnist(offline, [](const std::string& text) { tell("{}\n", text); });
     return "mnist";
   } catch (const UnavailableError& e) {
     fmt::print(
-        "MNIST is not to be had ({}).\nThe demo goes on with digit-like images drawn in code: the\n"
-        "figures below are not MNIST's.\n",
+        "MNIST is not available ({}).\nThe demo uses digit-like images drawn in code instead: the\n"
+        "results below are not those of MNIST.\n",
         e.what());
     return "digits";
   }
@@ -82,8 +83,8 @@ int demo(const RunFlags& flags) {
     throw UsageError(fmt::format("--out {}: is not empty; give a new folder", out.string()));
   const std::string data = choose_data(flags.offline);
   fmt::print(
-      "Ten agents on a ring train one 784-100-10 network on {}. Each holds the images of one\n"
-      "digit only, and sends messages only to its two neighbours.\n\n",
+      "Ten agents on a ring train one 784-100-10 network on {}. Each agent holds the images of\n"
+      "one digit only and sends messages only to its two neighbours.\n\n",
       data);
   std::vector<std::pair<std::string, Metrics>> rows;
   std::vector<Series> series;
@@ -109,7 +110,7 @@ int demo(const RunFlags& flags) {
     fmt::print("{:<24} {:>16.4f} {:>16.3g} {:>18.1f}\n", label, m.accuracy_min.value_or(0),
                m.consensus, m.bits_payload / 1e6);
   fmt::print(
-      "\nWorst accuracy: of the ten local models, on test images of all ten digits.\n"
+      "\nWorst accuracy: the lowest of the ten local models, on test images of all ten digits.\n"
       "Results: {}\n",
       out.string());
   const Written written = write_report(out, series,
@@ -127,7 +128,7 @@ int demo(const RunFlags& flags) {
 
 void add_demo(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
-      "demo", "TiCoPD beside CHOCO-SGD and DGD on MNIST, about a minute on two cores");
+      "demo", "Compare TiCoPD with CHOCO-SGD and DGD on MNIST; about a minute on two cores");
   auto flags = std::make_shared<RunFlags>();
   repeatable(command->add_option("--set", flags->set, "Override a key of all three runs"),
              "KEY=VALUE");
@@ -137,8 +138,8 @@ void add_demo(CLI::App& app, Action& action) {
       ->add_option("--threads", flags->threads, "Threads; default: every core this process may use")
       ->check(CLI::Range(1, 4096));
   command->add_flag("--offline", flags->offline,
-                    "Never fetch data: without MNIST in the cache, digits drawn in code");
-  command->add_flag("--quiet", flags->quiet, "No progress");
+                    "Never fetch data; without MNIST in the cache, use digits drawn in code");
+  command->add_flag("--quiet", flags->quiet, "Show no progress");
   command->footer("Example:\n  ticopd demo --set iterations=300");
   command->callback([=, &action] { action = [=] { return demo(*flags); }; });
 }

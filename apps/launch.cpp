@@ -17,24 +17,24 @@ struct LaunchFlags {
   bool show = false;
 };
 
-// What every rank is to run, read as its own command line would be: a mistake is said once, here,
-// and not by every rank.
+// The command line that every rank will run. It is parsed here first, so that a mistake is reported
+// once and not by every rank.
 class RankCommand {
  public:
   explicit RankCommand(Words words) : words_(std::move(words)) {
     if (words_.empty())
-      throw UsageError("launch: nothing to run; ticopd launch -n 4 -- run FILE.toml");
+      throw UsageError("launch: nothing to run; type: ticopd launch -n 4 -- run FILE.toml");
     if (words_[0] != "run")
       throw UsageError(
-          fmt::format("launch: {}: cannot be run over several ranks; allowed is run", words_[0]));
+          fmt::format("launch: {}: cannot be run over several ranks; allowed: run", words_[0]));
     app_.name("ticopd");
     add_run(app_, unused_);
   }
 
-  // False: help was asked for, and given.
+  // Returns false if --help was given; the help is then printed.
   bool parse() {
     try {
-      app_.parse(Words(words_.rbegin(), words_.rend()));  // CLI11 takes them from the back
+      app_.parse(Words(words_.rbegin(), words_.rend()));  // CLI11 wants them reversed
     } catch (const CLI::ParseError& e) {
       if (e.get_exit_code() != 0)
         throw UsageError(fmt::format("launch: run: {}; see ticopd run --help", e.what()));
@@ -42,7 +42,7 @@ class RankCommand {
       return false;
     }
     if (given("--resume") && !given("--out"))
-      throw UsageError("--resume needs --out DIR, the folder of the run to go on with");
+      throw UsageError("--resume needs --out DIR, the folder of the run to resume");
     return true;
   }
 
@@ -59,7 +59,7 @@ class RankCommand {
   Words words_;
 };
 
-// The line to go on with after an interruption.
+// The command that resumes the run after an interruption.
 std::string again(const LaunchFlags& flags, const RankCommand& command) {
   Words words{"ticopd", "launch", "-n", std::to_string(flags.placement.ranks)};
   if (!flags.placement.hostfile.empty())
@@ -69,7 +69,7 @@ std::string again(const LaunchFlags& flags, const RankCommand& command) {
   words.insert(words.end(), command.words().begin(), command.words().end());
   if (!command.given("--resume")) words.push_back("--resume");
   if (command.given("--out")) return quoted(words);
-  return quoted(words) + " --out DIR (the folder that this run made)";
+  return quoted(words) + " --out DIR (DIR: the folder that this run created)";
 }
 
 int launch(LaunchFlags flags, const Words& remaining) {
@@ -80,9 +80,10 @@ int launch(LaunchFlags flags, const Words& remaining) {
     throw UsageError("launch needs -n K, the number of ranks: ticopd launch -n 4 -- run FILE.toml");
   if (placement.threads > 0) {
     if (command.given("--threads"))
-      throw UsageError("--threads is given to launch and to run; once is enough");
+      throw UsageError("--threads: given to both launch and run; once is enough");
     command.add({"--threads", std::to_string(placement.threads)});
   } else {
+    // mpirun needs the number to bind the ranks to processors.
     placement.threads = command.threads();
   }
   if (!placement.hostfile.empty() && !fs::exists(placement.hostfile))
@@ -91,6 +92,7 @@ int launch(LaunchFlags flags, const Words& remaining) {
   const ScratchFolder scratch(fs::temp_directory_path());
   const Mpirun mpirun = find_mpirun(flags.mpirun, scratch.path());
   Words words = mpirun_words(mpirun, placement);
+  // The ranks run this same program, whatever the PATH of mpirun is.
   words.push_back(fs::read_symlink("/proc/self/exe").string());
   words.insert(words.end(), command.words().begin(), command.words().end());
   if (flags.show) {
@@ -115,34 +117,34 @@ void add_launch(CLI::App& app, Action& action) {
   command->add_option("-n", flags->placement.ranks, "Ranks, from 1 to the number of agents")
       ->type_name("K")
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--hostfile", flags->placement.hostfile, "The machines, as mpirun reads them")
+  command->add_option("--hostfile", flags->placement.hostfile, "The machines, in mpirun's format")
       ->type_name("FILE");
   command
       ->add_option("--mpirun", flags->mpirun,
-                   "Another mpirun than the one of the MPI this program was built with")
+                   "mpirun to use; default: the one of the MPI this program was built with")
       ->type_name("PROGRAM");
   command
       ->add_option("--threads", flags->placement.threads,
-                   "Threads of each rank; default: its share of the processors")
+                   "Threads per rank; default: an equal share of the processors")
       ->check(CLI::Range(1, 4096));
-  command->add_flag("--show", flags->show, "Print the command line for mpirun and do nothing");
-  auto words = std::make_shared<Words>();  // all that comes after --
-  command->add_option("COMMAND", *words, "After --: run FILE, and options of run")->type_name("");
-  command->allow_extras();  // for a better message
+  command->add_flag("--show", flags->show, "Print the mpirun command line and do not run it");
+  auto words = std::make_shared<Words>();  // everything after --
+  command->add_option("COMMAND", *words, "After --: run FILE and options of run")->type_name("");
+  command->allow_extras();  // our message in the callback is better than CLI11's
   command->footer(
       "Examples:\n"
       "  ticopd launch -n 4 -- run experiments/mnist_ring10.toml --out runs/four\n"
       "  ticopd launch -n 4 -- run experiments/mnist_ring10.toml --out runs/four --resume\n"
       "  ticopd launch -n 10 --threads 8 --hostfile hosts -- run experiments/mnist_ring10.toml\n"
-      "Ctrl-C or SIGTERM: the ranks finish the round and save; a second one ends them.\n"
-      "Exit codes: those of run; 75 also where a rank or its machine was lost (--resume goes on),\n"
-      "  69 where mpirun could not start the ranks, 70 where one crashed");
+      "Ctrl-C or SIGTERM: the ranks finish the round and save; a second signal ends them.\n"
+      "Exit codes: those of run; 75 also if a rank or its machine was lost (--resume continues),\n"
+      "  69 if mpirun could not start the ranks, 70 if a rank crashed");
   command->callback([=, &action] {
     for (const std::string& word : command->remaining())
       if (word != "--")
         throw UsageError(fmt::format(
-            "launch: {}: no such option; there are -n, --hostfile, --mpirun, --threads, --show, "
-            "and options of run come after --: ticopd launch -n 4 -- run FILE.toml {}",
+            "launch: {}: no such option; allowed: -n, --hostfile, --mpirun, --threads, --show; "
+            "options of run come after --: ticopd launch -n 4 -- run FILE.toml {}",
             word, word));
     action = [=] { return launch(*flags, *words); };
   });

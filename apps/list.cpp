@@ -11,6 +11,7 @@
 #include "ticopd/kernels/gemm.hpp"
 #include "ticopd/kernels/kernel.hpp"
 #include "ticopd/objectives/registry.hpp"
+#include "ticopd/run/metrics.hpp"
 #include "ticopd/transport/table.hpp"
 
 namespace ticopd::app {
@@ -18,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-// Every list is entries with a name, what to set, and a line of explanation.
+// An entry of any list: its name, the options to set, and one line of explanation.
 json entry(std::string_view name, const std::string& options, const std::string& summary) {
   return {{"name", name}, {"options", options}, {"summary", summary}};
 }
@@ -120,6 +121,25 @@ json transports() {
   return list;
 }
 
+json metrics() {
+  json list = json::array();
+  for (const MetricInfo& m : metric_table()) {
+    const std::string_view level = name_of(m.level);
+    const char* better = m.better == Better::higher  ? "higher"
+                         : m.better == Better::lower ? "lower"
+                                                     : "";
+    json e = entry(m.column,
+                   fmt::format("log.level = \"{}\"{}", level,
+                               *better == 0 ? "" : fmt::format(", {} is better", better)),
+                   std::string(m.title));
+    e["level"] = level;
+    e["unit"] = m.unit;
+    e["better"] = better;
+    list.push_back(e);
+  }
+  return list;
+}
+
 struct List {
   std::string_view name;
   json (*make)();
@@ -129,7 +149,7 @@ const std::vector<List>& lists() {
   static const std::vector<List> all{{"algorithms", algorithms}, {"codecs", codecs},
                                      {"graphs", graphs},         {"objectives", objectives},
                                      {"datasets", datasets},     {"transports", transports},
-                                     {"kernels", kernels}};
+                                     {"metrics", metrics},       {"kernels", kernels}};
   return all;
 }
 
@@ -162,12 +182,12 @@ int list(const std::string& what, bool as_json) {
 }  // namespace
 
 void add_list(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("list", "What there is: algorithms, codecs, graphs, ...");
+  auto* command = app.add_subcommand("list", "List the algorithms, codecs, graphs, ...");
   auto what = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
   command->add_option("WHAT", *what, fmt::format("{}; default: all", fmt::join(list_names(), ", ")))
       ->check(one_of(list_names()));
-  command->add_flag("--json", *as_json, "As JSON");
+  command->add_flag("--json", *as_json, "Print JSON");
   command->footer("Example:\n  ticopd list algorithms");
   command->callback([=, &action] { action = [=] { return list(*what, *as_json); }; });
 }

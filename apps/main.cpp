@@ -25,15 +25,16 @@ static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler stores
 
 extern "C" void on_signal(int signal) {
   stop.store(true);
-  if (signal != SIGUSR1) std::signal(signal, SIG_DFL);  // batch systems may send that one twice
+  if (signal != SIGUSR1) std::signal(signal, SIG_DFL);  // batch systems may send it twice
 }
 
-// CLI11 says that a command is missing where one is misspelt, and suggests no option.
+// The message for a misspelt command or option, with the nearest word; empty if none is misspelt.
+// CLI11 only says that a command is missing, and suggests nothing.
 std::string unknown_word(const CLI::App& app, int argc, char** argv) {
   const CLI::App* command = &app;
   for (int i = 1; i < argc; ++i) {
     const std::string given(argv[i], std::strcspn(argv[i], "="));
-    if (given == "--") break;  // the rest is another command's
+    if (given == "--") break;  // the words after it belong to the launched command
     const bool option = given.starts_with("--");
     std::vector<std::string> known;
     if (option)
@@ -48,22 +49,22 @@ std::string unknown_word(const CLI::App& app, int argc, char** argv) {
     if (!option && known.empty()) continue;  // a value
     const std::vector<std::string_view> words(known.begin(), known.end());
     const std::string_view near = nearest(given, words);
-    return fmt::format("{}: no such {}; there are {}{}", given, option ? "option" : "command",
+    return fmt::format("{}: no such {}; allowed: {}{}", given, option ? "option" : "command",
                        fmt::join(words, ", "),
                        near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
   }
   return {};
 }
 
-// Large buffers get pages of their own, which go back to the system as soon as they are freed: what
-// was needed to read the data would else stay with the process for the whole run.
+// Gives large buffers pages of their own, which return to the system as soon as they are freed.
+// Otherwise the process would keep the memory used for reading the data during the whole run.
 void give_large_buffers_back() {
 #if defined(__GLIBC__)
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
 }
 
-// Here, where a failure can still be told: what exit() flushes is lost without a word.
+// Flushes stdout while an error can still be reported. If exit() flushes it, an error goes unseen.
 void flush_output() {
   const bool lost = std::ferror(stdout) != 0;
   const int error = std::fflush(stdout) != 0 ? errno : lost ? EIO : 0;
@@ -80,13 +81,13 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
-      "  ticopd demo                                  see it train ten agents\n"
-      "  ticopd run experiments/mnist_ring10.toml     one experiment\n"
-      "  ticopd compare experiments/paper_figure.toml several, in one picture\n"
-      "  ticopd tune experiments/mnist_ring10.toml    step sizes for it\n"
-      "  ticopd list algorithms                       what there is\n"
-      "Exit codes: 0 fine, 64 usage, 65 bad data, 69 unavailable, 70 internal, 74 disk,\n"
-      "  75 interrupted after saving (--resume goes on), 76 diverged, 78 config");
+      "  ticopd demo                                  watch ten agents train\n"
+      "  ticopd run experiments/mnist_ring10.toml     run one experiment\n"
+      "  ticopd compare experiments/paper_figure.toml run several, draw one figure\n"
+      "  ticopd tune experiments/mnist_ring10.toml    find step sizes for an experiment\n"
+      "  ticopd list algorithms                       list the algorithms\n"
+      "Exit codes: 0 success, 64 usage, 65 bad data, 69 unavailable, 70 internal, 74 disk,\n"
+      "  75 interrupted and saved (resume with --resume), 76 diverged, 78 config");
   Action action;
   add_run(app, action);
   add_compare(app, action);
@@ -116,15 +117,15 @@ int run(int argc, char** argv) {
   const CLI::App* command = app.get_subcommands().front();
   if (processes_started() > 1 && command->get_name() != "run")
     throw UsageError(
-        fmt::format("{} under mpirun: only `ticopd run` is one program in several processes; start "
-                    "{} by itself",
+        fmt::format("{}: cannot run under mpirun, only `ticopd run` can; start ticopd {} without "
+                    "mpirun",
                     command->get_name(), command->get_name()));
   const int code = action();
   flush_output();
   return code;
 }
 
-// Of several processes that fail alike before they know each other, one speaks.
+// Several processes may fail alike before MPI connects them: only process 0 prints the message.
 int complain_once(int code, const std::string& what) {
   return process_number() > 0 ? code : complain(code, what);
 }
@@ -137,7 +138,7 @@ Failure failure_of(const std::exception& e) {
     return {70, "not enough memory for this experiment"};
   const auto* system = dynamic_cast<const std::system_error*>(&e);
   if (system != nullptr && std::ferror(stdout) != 0) {
-    if (system->code().value() == EPIPE) return {74, {}};  // the reader has seen enough
+    if (system->code().value() == EPIPE) return {74, {}};  // the reader closed the pipe
     return {74, fmt::format("standard output: cannot be written: {}", system->code().message())};
   }
   return {70, fmt::format("internal error, please report it: {}", e.what())};
@@ -160,10 +161,10 @@ int main(int argc, char** argv) {
   using namespace ticopd::app;
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  std::signal(SIGUSR1, on_signal);              // what mpirun passes on to the processes it started
-  if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN)  // a terminal that closes; nohup wants to go on
+  std::signal(SIGUSR1, on_signal);              // mpirun forwards it to its processes
+  if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN)  // stays ignored under nohup
     std::signal(SIGHUP, on_signal);
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error, not a death
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then a write error
   note_start();
   try {
     return note_end(run(argc, argv));

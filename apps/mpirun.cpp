@@ -38,7 +38,7 @@ bool has(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-// Open MPI calls itself OpenRTE where the program is not called just mpirun.
+// Open MPI calls itself OpenRTE if its program has another name than mpirun.
 bool says_open_mpi(const std::string& text) {
   return has(text, "Open MPI") || has(text, "OpenRTE") || has(text, "open-mpi");
 }
@@ -46,7 +46,7 @@ bool says_mpich(const std::string& text) {
   return has(text, "HYDRA") || has(text, "MPICH") || has(text, "Intel(R) MPI");
 }
 
-// Whether it is of this flavour; else why not.
+// True if `program` belongs to the `wanted` MPI; otherwise `why` says why not.
 bool fits(const std::string& program, Flavour wanted, const fs::path& scratch, std::string& why) {
   const Outcome asked =
       run_program({fs::absolute(program).string(), "--version"}, scratch, /*seconds=*/20);
@@ -58,7 +58,7 @@ bool fits(const std::string& program, Flavour wanted, const fs::path& scratch, s
   const bool open_mpi = says_open_mpi(text), mpich = says_mpich(text);
   if (wanted == Flavour::open_mpi ? open_mpi : mpich) return true;
   why = fmt::format("{} belongs to {}", program,
-                    open_mpi ? "Open MPI" : (mpich ? "MPICH" : "an MPI that is not known here"));
+                    open_mpi ? "Open MPI" : (mpich ? "MPICH" : "an unknown MPI"));
   return false;
 }
 
@@ -68,9 +68,10 @@ Mpirun find_mpirun(const std::string& given, const fs::path& scratch) {
   const std::string library = mpi_library();
   if (library.empty())
     throw UnavailableError(
-        "launch: this build has no MPI part; install libopenmpi-dev and openmpi-bin and build "
+        "launch: this build has no MPI support; install libopenmpi-dev and openmpi-bin and build "
         "again");
   const Flavour flavour = says_open_mpi(library) ? Flavour::open_mpi : Flavour::mpich;
+  // Try Debian's specific names first: plain mpirun may belong to another MPI.
   std::vector<std::string> names{"mpirun.openmpi", "mpirun"};
   if (flavour == Flavour::mpich) names = {"mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec"};
   if (!given.empty()) names = {given};
@@ -85,14 +86,14 @@ Mpirun find_mpirun(const std::string& given, const fs::path& scratch) {
   }
   if (why.empty()) why = fmt::format("{}: not found", fmt::join(names, ", "));
   throw UnavailableError(
-      fmt::format("launch: {}; the MPI part of this build needs mpirun of {}: "
-                  "install {}, or name it with --mpirun PROGRAM",
+      fmt::format("launch: {}; the MPI support of this build needs the mpirun of {}: "
+                  "install {}, or name one with --mpirun PROGRAM",
                   why, library, flavour == Flavour::open_mpi ? "openmpi-bin" : "mpich"));
 }
 
 bool may_be_elsewhere(const Placement& placement) {
   if (!placement.hostfile.empty()) return true;
-  // mpirun asks these batch systems by itself where to go.
+  // mpirun itself asks these batch systems for their nodes.
   for (const char* name : {"SLURM_JOB_NODELIST", "SLURM_NODELIST", "PBS_NODEFILE",
                            "LSB_DJOB_HOSTFILE", "LSB_HOSTS", "PE_HOSTFILE"})
     if (std::getenv(name) != nullptr) return true;
@@ -101,9 +102,9 @@ bool may_be_elsewhere(const Placement& placement) {
 
 namespace {
 
-// Processors for each rank, where the ranks take the whole of this machine; 0: leave them unbound.
-// mpirun numbers processors from the first of the machine. Ranks that need only some, or a process
-// that was given only some, would meet others there.
+// Processors per rank if the ranks use the whole machine; 0 leaves the ranks unbound. mpirun always
+// starts to count at the machine's first processor. If the ranks need only some processors, or this
+// process may use only some, binding could put the ranks on processors that others use.
 int bound_processors(const Placement& placement) {
   const int cores = usable_cores();
   if (cores != static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)) ||
@@ -113,7 +114,7 @@ int bound_processors(const Placement& placement) {
   return static_cast<long>(placement.ranks) * placement.threads == cores ? placement.threads : 0;
 }
 
-// Open MPI takes no variables along to other machines by itself.
+// The environment variables to pass with -x: Open MPI copies none to other machines by itself.
 std::vector<std::string> variables_to_take() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -139,11 +140,12 @@ std::vector<std::string> open_mpi_words(const Placement& placement) {
       words.insert(words.end(), {"--bind-to", "none"});
     for (const std::string& name : variables_to_take()) words.insert(words.end(), {"-x", name});
   } else if (const int processors = bound_processors(placement); processors > 0) {
-    // As processors, not cores: with hyperthreads there are more of the one than of the other.
+    // Count hardware threads, not cores: with hyperthreading a core has several of them.
     words.insert(words.end(),
                  {"--use-hwthread-cpus", "--map-by", fmt::format("slot:PE={}", processors),
                   "--bind-to", "hwthread:if-supported"});
   } else {
+    // Open MPI refuses more ranks than cores unless it is told to oversubscribe.
     words.insert(words.end(), {"--oversubscribe", "--bind-to", "none"});
   }
   return words;
@@ -185,7 +187,8 @@ bool is_ours(int code) {
   return false;
 }
 
-// The signal that ended a rank, as mpirun reports it; 0: none did.
+// The signal that ended a rank, taken from mpirun's exit code; 0 if there was none. The code is
+// 128 + signal, and with MPICH also the signal itself.
 int signal_of_rank(Flavour flavour, int code) {
   if (code > 128 && code < 128 + 32) return code - 128;
   return flavour == Flavour::mpich && code > 1 && code < 32 ? code : 0;
@@ -199,13 +202,15 @@ bool is_crash(int signal) {
 
 }  // namespace
 
+// The rules go from certain to vague: first the ranks' own notes, then crashes and requests to
+// stop, last what mpirun's exit code suggests.
 Ending meaning(const Mpirun& mpirun, const Observed& observed) {
   const RankNotes& notes = observed.notes;
   const int status = observed.status;
   if (is_ours(notes.code) && notes.code != try_again) return {notes.code, {}};
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   const int signal = WIFEXITED(status) ? signal_of_rank(mpirun.flavour, code) : 0;
-  // Open MPI says 131 and 132 too where it could not start the program.
+  // Open MPI also exits with 131 or 132 if it could not start the program: 128 + SIGQUIT, SIGILL.
   if (is_crash(signal) && (notes.started || signal == SIGSEGV))
     return {internal, fmt::format("a rank crashed ({}); please report it", ::strsignal(signal))};
   if (observed.asked && code != 0) return {try_again, "interrupted"};
@@ -213,7 +218,7 @@ Ending meaning(const Mpirun& mpirun, const Observed& observed) {
   if (code == 0) return {};
   if (is_ours(code)) return {code, {}};
   if (signal != 0 && !is_crash(signal))
-    return {try_again, fmt::format("a rank was ended by {} (its machine, or too little memory)",
+    return {try_again, fmt::format("a rank was ended by {} (its machine failed, or memory ran out)",
                                    signal == SIGKILL ? "kill -9" : ::strsignal(signal))};
   if (WIFSIGNALED(status))
     return {try_again,
@@ -222,7 +227,7 @@ Ending meaning(const Mpirun& mpirun, const Observed& observed) {
   if (notes.started || (observed.elsewhere && code == open_mpi_lost_daemon))
     return {try_again, fmt::format("{} failed with {} while the ranks ran", mpirun.program, code)};
   return {unavailable,
-          fmt::format("launch: {} failed with {}{}; what it said is above", mpirun.program, code,
+          fmt::format("launch: {} failed with {}{}; its message is above", mpirun.program, code,
                       observed.elsewhere ? "" : " before any rank ran")};
 }
 

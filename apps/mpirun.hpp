@@ -8,41 +8,44 @@
 
 namespace ticopd::app {
 
-// What is known about the programs called mpirun: which there are, what they are told, and what
-// their exit codes mean. docs/clusters.md has the measurements.
+// This file knows the programs called mpirun: which ones exist, their options, and the meaning of
+// their exit codes. docs/clusters.md has the measurements.
 enum class Flavour { open_mpi, mpich };
 
+// An mpirun program and the MPI that it belongs to.
 struct Mpirun {
   std::string program;
   Flavour flavour;
 };
 
-// The one that belongs to the MPI this build was made for, or `given` if it is not empty and does.
-// `scratch` is a folder for what it says. UnavailableError where there is none.
+// Finds the mpirun of the MPI that this build was made for. If `given` is not empty, only that
+// program is considered. `scratch` is a folder for its output. UnavailableError if none is found.
 Mpirun find_mpirun(const std::string& given, const std::filesystem::path& scratch);
 
+// How many ranks to start, and where.
 struct Placement {
   int ranks = 0;
-  int threads = 0;  // of each rank; 0: its share of the processors
+  int threads = 0;  // per rank; 0: an equal share of the processors
   std::string hostfile;
 };
 
-// Whether the ranks may run on other machines than this one: a hostfile, or a batch system's nodes.
+// True if ranks may run on other machines: there is a hostfile, or a batch system gives the nodes.
 bool may_be_elsewhere(const Placement& placement);
 
-// The command line up to the program that the ranks run.
+// The mpirun command line, without the program that the ranks run.
 std::vector<std::string> mpirun_words(const Mpirun& mpirun, const Placement& placement);
 
-// How it ended, in our exit codes, and a line about it where the ranks cannot have said it.
+// How mpirun ended, as one of our exit codes. `why` is empty if a rank has printed the reason.
 struct Ending {
   int code = 0;
   std::string why;
 };
+// What launch knows after mpirun has ended.
 struct Observed {
   int status = 0;  // of mpirun, as waitpid gives it
   RankNotes notes;
-  bool asked = false;      // to stop, by a signal
-  bool elsewhere = false;  // ranks that this machine's notes know nothing of
+  bool asked = false;      // a signal asked us to stop
+  bool elsewhere = false;  // some ranks may run on other machines, which leave no notes here
 };
 Ending meaning(const Mpirun& mpirun, const Observed& observed);
 

@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// The signals that ask us to stop. They wait until they are taken, here and nowhere else, so there
-// is no handler that they could interrupt.
+// Collects the signals that ask us to stop. They are blocked, and only sigtimedwait takes them, so
+// no signal handler ever interrupts this code.
 class AskedToStop {
  public:
   AskedToStop() {
@@ -38,7 +38,7 @@ class AskedToStop {
   AskedToStop(const AskedToStop&) = delete;
   AskedToStop& operator=(const AskedToStop&) = delete;
 
-  // Waits a moment for a signal or the end of a child; true: one that asks us to stop.
+  // Waits up to 0.2 s for a signal or the end of a child. True if a signal asks us to stop.
   bool within_a_moment() const {
     const timespec moment{0, 200'000'000};
     const int signal = ::sigtimedwait(&signals_, nullptr, &moment);
@@ -50,8 +50,8 @@ class AskedToStop {
   sigset_t signals_{}, before_{};
 };
 
-// mpirun in a process group of its own: Ctrl-C of the terminal reaches us alone, and we say what
-// comes of it. It ends when we do, whatever ends us.
+// Starts mpirun in its own process group: the terminal's Ctrl-C reaches only us, and we decide what
+// mpirun gets. mpirun receives SIGTERM when this process ends, even if this process is killed.
 pid_t start(const std::vector<std::string>& words, const fs::path& notes, const sigset_t& mask) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -60,25 +60,28 @@ pid_t start(const std::vector<std::string>& words, const fs::path& notes, const 
   const pid_t child = ::fork();
   if (child < 0) throw UnavailableError(fmt::format("launch: {}", std::strerror(errno)));
   if (child > 0) {
-    ::setpgid(child, child);  // both sides do it: whoever comes first
+    ::setpgid(child, child);  // parent and child both call it: either may run first
     return child;
   }
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // If the parent died before prctl, the signal will never come.
   if (::getppid() != us) ::_exit(127);
   ::setenv(notes_variable, notes.c_str(), 1);
   if (live()) ::setenv(terminal_variable, std::to_string(terminal_width()).c_str(), 1);
+  // exec keeps ignored signals ignored, so give mpirun the defaults.
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGPIPE}) std::signal(signal, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  // A background process that reads from the terminal would be stopped.
+  // The system stops a background process that reads from the terminal.
   ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
   ::execv(arguments[0], arguments.data());
   tell("{}: {}\n", words[0], std::strerror(errno));
   ::_exit(127);
 }
 
-// Until mpirun has ended. The first signal becomes SIGUSR1, which both MPIs hand to every rank:
-// they finish the round, save and end. The second ends them within two seconds, the third at once.
+// Watches mpirun until it ends and passes signals on. The first signal becomes SIGUSR1, which both
+// MPIs forward to every rank: the ranks finish the round, save and end. The second signal ends them
+// within two seconds, the third at once.
 class Watch {
  public:
   Watch(pid_t mpirun, fs::path notes) : mpirun_(mpirun), notes_(std::move(notes)) {}
@@ -98,7 +101,7 @@ class Watch {
   void pass_on() {
     ++asked_;
     if (asked_ == 1) {
-      tell("ticopd: stopping after this round; once more to end at once\n");
+      tell("ticopd: stopping after this round; a second signal ends the run at once\n");
       ::kill(mpirun_, SIGUSR1);
     } else if (asked_ == 2) {
       ::kill(mpirun_, SIGTERM);
@@ -107,9 +110,9 @@ class Watch {
     }
   }
 
-  // Open MPI waits for ever for a machine that went silent, when all ranks it can reach have given
-  // up, and SIGTERM does not help then. A rank that fails makes it end the others within two
-  // seconds; more is hanging.
+  // If a machine goes silent, Open MPI waits for it for ever, even after all reachable ranks have
+  // ended, and ignores SIGTERM. Normally Open MPI ends the other ranks within two seconds after one
+  // has failed; if it takes longer, it hangs.
   void end_what_hangs() {
     if (!failed_at_) {
       if (read_notes(notes_).failed) failed_at_ = Clock::now();
@@ -129,7 +132,7 @@ class Watch {
 Observed run_mpirun(const std::vector<std::string>& words, const fs::path& notes,
                     const std::atomic<bool>& stop) {
   const AskedToStop signals;
-  if (stop) throw Interrupted("launch: interrupted before it began");
+  if (stop) throw Interrupted("launch: interrupted before mpirun started");
   begin_notes(notes);
   return Watch(start(words, notes, signals.before()), notes).until_the_end(signals);
 }

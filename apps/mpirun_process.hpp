@@ -9,8 +9,9 @@
 
 namespace ticopd::app {
 
-// Runs the command line until it ends, its output ours, and passes on what asks us to stop. `notes`
-// is a file to be made, for what the ranks tell. `stop` says that a signal came before this.
+// Runs the command line until it ends and forwards signals that ask us to stop. Its output goes to
+// our stdout and stderr. `notes` is a new file for the rank notes (rank_notes.hpp). `stop` is true
+// if such a signal came before this call.
 Observed run_mpirun(const std::vector<std::string>& words, const std::filesystem::path& notes,
                     const std::atomic<bool>& stop);
 

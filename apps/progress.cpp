@@ -24,6 +24,7 @@ std::string bits(double bits) {
 }
 
 std::size_t terminal_width() {
+  // One column less than the terminal has: a full line would wrap.
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col - 1u;
   const char* told = std::getenv(terminal_variable);
@@ -36,6 +37,7 @@ bool live() {
 
 void draw_live(const std::string& line, const std::string& below) {
   const std::size_t width = terminal_width();
+  // ESC [J clears from here to the end of the screen; ESC [1A moves one line up.
   tell("\r\033[J{}", line.substr(0, width));
   if (!below.empty()) tell("\n{}\033[1A\r", below.substr(0, width));
   std::fflush(stderr);
@@ -51,6 +53,7 @@ void Overall::ended(double rounds, bool made_here) {
   (made_here ? made_ : before_) += rounds;
 }
 
+// The ETA comes from the rounds made by this process: earlier ones took no time here.
 std::string Overall::line(double rounds_of_this_run) const {
   const double made = made_ + rounds_of_this_run;
   const double left = rounds_ - before_ - made;
@@ -97,7 +100,7 @@ void Progress::round(std::uint32_t round) {
 
 void Progress::draw() {
   const auto now = std::chrono::steady_clock::now();
-  if (!started_) {  // after the data is there: the ETA is about rounds
+  if (!started_) {  // the first round: the ETA excludes loading the data
     started_ = true;
     begin_ = now;
     first_round_ = round_;
@@ -110,8 +113,8 @@ void Progress::draw() {
                                ? duration(spent / done * static_cast<double>(iterations_ - round_))
                                : std::string("?");
   const auto loss = last_->loss_max ? last_->loss_max : last_->loss_local;
-  std::string metrics = loss ? fmt::format("loss {:.4g}", *loss)
-                             : fmt::format("consensus {:.3g}", last_->consensus);
+  std::string metrics =
+      loss ? fmt::format("loss {:.4g}", *loss) : fmt::format("consensus {:.3g}", last_->consensus);
   if (last_->accuracy_min) metrics += fmt::format("  accuracy {:.3f}", *last_->accuracy_min);
   metrics += fmt::format("  sent {}", bits(last_->bits_payload));
   if (last_->iteration != round_) metrics = fmt::format("at {}: {}", last_->iteration, metrics);
@@ -120,7 +123,7 @@ void Progress::draw() {
   constexpr std::size_t bar = 20;
   const auto full = static_cast<std::size_t>(static_cast<double>(bar) * round_ / iterations_);
   const std::string drawing = std::string(full, '#') + std::string(bar - full, '.');
-  // The longest that fits; the count and the ETA go last.
+  // Take the longest line that fits. The count and the ETA are dropped last.
   std::string line = fmt::format("{}  {}  {}  ETA {}  [{}]", label_, count, metrics, left, drawing);
   if (line.size() > width) line = fmt::format("{}  {}  {}  ETA {}", label_, count, metrics, left);
   if (line.size() > width) line = fmt::format("{}  {}  ETA {}", count, metrics, left);

@@ -12,23 +12,24 @@
 
 namespace ticopd::app {
 
-// A line on standard error. Where that is full or closed nobody can be told, and no run ends of it.
+// Writes a line to stderr. If stderr is full or closed, the line is dropped and the run goes on.
 template <class... Values>
 void tell(fmt::format_string<Values...> text, Values&&... values) {
   std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
 }
 
-// Warnings are said to those who asked for quiet, too.
+// Warnings are printed even with --quiet.
 inline bool is_warning(const std::string& text) {
   return text.starts_with("warning: ");
 }
 
-// How far several runs are together: the line below the line of the run at hand.
+// The progress of several runs together. Its line is drawn below the line of the current run.
 class Overall {
  public:
   Overall(std::size_t runs, double rounds) : runs_(runs), rounds_(rounds) {}
 
-  // A run has ended: made here, or before this program was started.
+  // A run has ended. `made_here` is false if an earlier process made it: such a run takes no time
+  // now and must not enter the ETA.
   void ended(double rounds, bool made_here);
   std::string line(double rounds_of_this_run) const;
 
@@ -38,7 +39,7 @@ class Overall {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// A live line on a terminal, and nothing elsewhere: logs and scripts read metrics.csv.
+// Draws a live line on a terminal. Elsewhere it draws nothing: logs and scripts read metrics.csv.
 class Progress {
  public:
   Progress(std::string label, std::uint32_t iterations, bool quiet,
@@ -47,8 +48,8 @@ class Progress {
 
   void logged(const Metrics& m);
   void round(std::uint32_t round);
-  void say(const std::string& text);  // a line of its own; of a quiet one only warnings
-  void clear();                       // takes the live line away
+  void say(const std::string& text);  // a separate line; with `quiet` only warnings
+  void clear();                       // removes the live line
   const std::optional<Metrics>& last() const { return last_; }
 
  private:
@@ -67,13 +68,13 @@ class Progress {
   std::chrono::steady_clock::time_point begin_, drawn_at_;
 };
 
-// Draws a line (and another below it) over what was drawn before, cut to the terminal's width.
+// Draws `line`, and `below` under it, over the previous drawing. Both are cut to the terminal.
 void draw_live(const std::string& line, const std::string& below);
 void clear_live();
-bool live();  // whether anyone is looking
+bool live();  // true if stderr is a terminal, or launch says that one shows it
 std::size_t terminal_width();
-// Set by `ticopd launch` to its terminal's width: a rank writes to mpirun's pipe, and mpirun to the
-// terminal.
+// `ticopd launch` sets this variable to the width of its terminal. A rank cannot ask for the width
+// itself: it writes to mpirun's pipe, and mpirun writes to the terminal.
 constexpr const char* terminal_variable = "TICOPD_TERMINAL";
 
 std::string duration(double seconds);  // 1:05, 2:03:04

@@ -12,10 +12,10 @@
 namespace ticopd::app {
 namespace {
 
-constexpr unsigned char alive = 255;  // no exit code of ours
+constexpr unsigned char alive = 255;  // not one of our exit codes
 constexpr int peer_lost = 75;
 
-// Without O_CREAT: on another machine there is no such file, and none is wanted.
+// Opens without O_CREAT: on another machine the file does not exist and must not be created.
 void note(unsigned char byte) {
   const char* file = std::getenv(notes_variable);
   if (file == nullptr || *file == '\0') return;
@@ -49,7 +49,8 @@ RankNotes read_notes(const std::filesystem::path& file) {
     const int code = static_cast<unsigned char>(byte);
     if (code == alive || code == 0) continue;
     notes.failed = true;
-    // A rank that fails leaves the others without a peer: what they say comes after what it says.
+    // A rank that fails leaves the others without a peer, and they end with peer_lost. The first
+    // other code is the reason, so it replaces peer_lost.
     if (notes.code == 0 || (notes.code == peer_lost && code != peer_lost)) notes.code = code;
   }
   return notes;

@@ -23,11 +23,11 @@ struct ReportFlags {
 };
 
 int report(const ReportFlags& flags) {
-  std::vector<Target> targets;  // read first: a misspelt metric costs no waiting
+  std::vector<Target> targets;  // parsed first, so that a misspelt metric is reported at once
   for (const std::string& text : flags.targets) targets.push_back(parse_target(text));
   Collection all = read_folders(flags.folders);
   ReportOptions& options = all.options;
-  // One folder gets its own report; several get a new one.
+  // The report of one folder goes into that folder; that of several goes into a new one.
   if (!flags.out.empty()) options.folder = flags.out;
   std::optional<FolderClaim> made;
   if (options.folder.empty()) made.emplace(default_folder("report"));
@@ -54,31 +54,31 @@ int report(const ReportFlags& flags) {
 }  // namespace
 
 void add_report(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("report", "Figures, table and page from the folders of runs");
+  auto* command = app.add_subcommand("report", "Write figures, table and page from run folders");
   auto flags = std::make_shared<ReportFlags>();
   command
       ->add_option("DIR", flags->folders,
-                   "Folders of runs or comparisons; LABEL=DIR gives a run another label")
+                   "Run folders or comparison folders; LABEL=DIR gives a run another label")
       ->required();
   command
       ->add_option("--out", flags->out,
-                   "Folder for the report; default: the folder given, or runs/report-TIME for "
-                   "several")
+                   "Folder for the report; default: DIR, or runs/report-TIME if several are "
+                   "given")
       ->type_name("DIR");
   command->add_option("--title", flags->title, "Title of the page")->type_name("TEXT");
   repeatable(command->add_option(
                  "--target", flags->targets,
-                 "When did each run reach it? --target accuracy_min=0.9 (repeatable); default: "
-                 "what about half of them reach"),
+                 "Show when each run reached a value: --target accuracy_min=0.9 (repeatable); "
+                 "default: a value that about half of the runs reach"),
              "METRIC=VALUE");
   command
       ->add_option(
           "--bits", flags->bits,
-          "The figure's bits: payload (as encoded, the default), paper (the papers' count) or link "
-          "(times the neighbours)")
+          "Bits on the figure's axis: payload (as encoded, the default), paper (the papers' count) "
+          "or link (times the neighbours)")
       ->check(CLI::IsMember({"paper", "payload", "link"}))
       ->type_name("WHICH");
-  command->add_flag("--json", flags->json, "The report's data as JSON on standard output");
+  command->add_flag("--json", flags->json, "Print the report's data as JSON");
   command->footer(
       "Writes summary.csv, figure.svg, figure.pdf, figure.png and report.html.\n"
       "Examples:\n"

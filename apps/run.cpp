@@ -31,10 +31,10 @@ void add_run_flags(CLI::App& command, RunFlags& flags, const std::string& folder
       ->check(CLI::Range(1, 4096));
   command.add_option("--device", flags.device, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command.add_flag("--resume", flags.resume, "Go on with what is in --out");
+  command.add_flag("--resume", flags.resume, "Resume what --out holds");
   command.add_flag("--offline", flags.offline, "Never fetch data");
-  command.add_flag("--quiet", flags.quiet, "No progress");
-  command.add_flag("--json", flags.json, "The summary as JSON on standard output");
+  command.add_flag("--quiet", flags.quiet, "Show no progress");
+  command.add_flag("--json", flags.json, "Print the summary as JSON");
 }
 
 Device device_of(const RunFlags& flags) {
@@ -56,7 +56,8 @@ RunOptions watched_by(Progress& progress, const RunFlags& flags) {
 
 namespace {
 
-// A name may be any text; a folder's stays in its place and fits the disk.
+// A run may have any name. A folder name must not hold a path or control characters, must not be
+// hidden, and must not be too long.
 std::string folder_name_for(const std::string& name) {
   const auto odd = [](unsigned char c) { return c < ' ' || c == '/' || c == 127; };
   const bool fits =
@@ -99,7 +100,7 @@ void print_summary(const json& summary, const fs::path& folder,
     if (last->grad_norm2_max) fmt::print("squared gradient {:.3g}  ", *last->grad_norm2_max);
     fmt::print("consensus {:.3g}", last->consensus);
     if (last->accuracy_min) fmt::print("  worst accuracy {:.4f}", *last->accuracy_min);
-    double payload = 0, paper = 0;  // the ledger knows the last round, logged or not
+    double payload = 0, paper = 0;  // from the ledger: the last round need not be logged
     const json& agents = summary["ledger"]["agents"];
     for (const json& a : agents) {
       payload += 8 * a["payload_bytes"].get<double>() / static_cast<double>(agents.size());
@@ -144,7 +145,7 @@ std::string resume_command(const fs::path& file, const RunFlags& flags, const fs
   return quoted(words);
 }
 
-// All ranks take the folder that rank 0 names: their clocks differ.
+// All ranks use the folder of rank 0: its name holds the time, and the clocks of ranks differ.
 fs::path agreed_folder(const fs::path& mine, Processes* ranks) {
   if (!ranks) return mine;
   const std::string name = ranks->rank() == 0 ? fs::absolute(mine).string() : std::string();
@@ -159,9 +160,9 @@ const TransportInfo& chosen_transport(const Config& config) {
 
 int run_experiment_of(const fs::path& file, const Config& config, const RunFlags& flags,
                       Processes* ranks) {
-  device_of(flags);  // refused before anything else is looked at
+  device_of(flags);  // throws first if the device is missing
   if (flags.resume && flags.out.empty())
-    throw UsageError("--resume needs --out DIR, the folder of the run to go on with");
+    throw UsageError("--resume needs --out DIR, the folder of the run to resume");
   const TransportInfo& transport = chosen_transport(config);
   if (ranks && transport.ranks == TransportInfo::Ranks::threads)
     throw ConfigError(fmt::format(
@@ -178,7 +179,7 @@ int run_experiment_of(const fs::path& file, const Config& config, const RunFlags
   options.out = agreed_folder(made ? made->path() : flags.out, ranks);
   options.resume = flags.resume;
   options.processes = ranks;
-  // Whoever launched the ranks has more to say: hosts, and which mpirun.
+  // `ticopd launch` prints the resume command itself: it also knows the hosts and the mpirun.
   const bool launched = std::getenv(notes_variable) != nullptr;
   const std::string again = resume_command(file, flags, options.out, ranks ? ranks->size() : 0);
   json summary;
@@ -206,13 +207,13 @@ int run_experiment_of(const fs::path& file, const Config& config, const RunFlags
 }
 
 int run_one(const fs::path& file, const RunFlags& flags) {
-  std::optional<Config> config;  // read once: it may be a pipe
+  std::optional<Config> config;  // read only once: the file may be a pipe
   std::exception_ptr trouble;
   try {
     config.emplace(Config::read(file, flags.set));
   } catch (const Error&) {
     if (processes_started() == 0) throw;
-    trouble = std::current_exception();  // said later, by one rank for all
+    trouble = std::current_exception();  // reported below, once for all ranks
   }
   // Under mpirun a config that names no processes, or cannot be read, still joins them.
   JoinProcesses join = config ? chosen_transport(*config).join : nullptr;
@@ -229,11 +230,11 @@ int run_one(const fs::path& file, const RunFlags& flags) {
 
 void add_run(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("run", "Run one experiment");
-  auto file = std::make_shared<fs::path>();  // the callback keeps what CLI11 writes to
+  auto file = std::make_shared<fs::path>();  // shared: CLI11 writes to it after this function
   auto flags = std::make_shared<RunFlags>();
   command->add_option("FILE", *file, "The experiment, a TOML file")->required();
   add_run_flags(*command, *flags);
-  command->add_flag("--profile", flags->profile, "Print where time and memory went");
+  command->add_flag("--profile", flags->profile, "Print how time and memory were spent");
   command->footer(
       "Examples:\n"
       "  ticopd run experiments/mnist_ring10.toml\n"

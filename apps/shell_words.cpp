@@ -13,6 +13,7 @@ std::string quoted(const Words& words) {
       line += word;
       continue;
     }
+    // Inside single quotes the shell changes nothing. A single quote itself is written '\''.
     line += '\'';
     for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
     line += '\'';

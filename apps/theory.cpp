@@ -32,17 +32,17 @@ void print_codec(const Analysis& s) {
   fmt::print("\ncodec {}: delta of E||{}(v) - v||^2 <= (1 - delta)^2 ||v||^2\n", s.codec,
              operation);
   if (s.delta_bound)
-    line("delta, bound", *s.delta_bound, "what the codec promises for every v");
+    line("delta, bound", *s.delta_bound, "guaranteed by the codec for every v");
   else
     line("delta, bound", "none", "the codec does not contract for every v");
   if (s.measured.messages == 0)
-    line("delta, measured", "none", "nothing but zeros was sent");
+    line("delta, measured", "none", "every message was zero");
   else
     line("delta, measured",
          s.measured.delta() > 0 ? fmt::format("{:.4g}", s.measured.delta()) : "none",
          fmt::format("{} messages of the first {} rounds; squared error {:.3g}, at worst {:.3g}",
                      s.measured.messages, s.rounds, s.measured.mean_error, s.measured.worst_error));
-  if (!s.diverged.empty()) fmt::print("  the run did not get further: {}\n", s.diverged);
+  if (!s.diverged.empty()) fmt::print("  the run ended early: {}\n", s.diverged);
 }
 
 void print_smoothness(const Analysis& s) {
@@ -63,7 +63,7 @@ void print_smoothness(const Analysis& s) {
   line("f(x^0)", s.f_start);
 }
 
-// One column for each delta.
+// One column per delta.
 void print_theorem(const Analysis& s) {
   fmt::print("\nTheorem 1, for eta = {:g} as configured and a = {:g}\n", s.steps->eta, s.a);
   if (!s.why_not.empty()) fmt::print("  It does not apply: {}.\n", s.why_not);
@@ -119,8 +119,8 @@ void print_steps(const Analysis& s) {
              "surrogates follow");
   fmt::print(
       "The tightest is {}, at {:.0f} % of its limit.\n"
-      "The limits are those of quadratics without compression. Where curvature is that large only\n"
-      "here and there, runs may pass them unharmed.\n",
+      "The limits are those of quadratics without compression. If the curvature is so large only\n"
+      "in some places, a run may exceed them and still converge.\n",
       nearest->what, 100 * nearest->value / nearest->bound);
 }
 
@@ -129,7 +129,7 @@ void print(const Analysis& s) {
   print_codec(s);
   print_smoothness(s);
   if (!s.steps) {
-    fmt::print("\nTheorem 1 is TiCoPD's: there is nothing of it to say about {}.\n", s.algorithm);
+    fmt::print("\nTheorem 1 is TiCoPD's: it says nothing about {}.\n", s.algorithm);
     return;
   }
   print_theorem(s);
@@ -167,7 +167,7 @@ int theory(const fs::path& file, const TheoryFlags& flags) {
 
 void add_theory(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
-      "theory", "Constants and bounds of TiCoPD's Theorem 1 beside a config's step sizes");
+      "theory", "Compare a config's step sizes with the bounds of TiCoPD's Theorem 1");
   auto file = std::make_shared<fs::path>();
   auto flags = std::make_shared<TheoryFlags>();
   command->add_option("FILE", *file, "The experiment, a TOML file")->required();
@@ -175,24 +175,24 @@ void add_theory(CLI::App& app, Action& action) {
       command->add_option("--set", flags->run.set,
                           "Override a key of the config: --set graph.agents=20 (repeatable)"),
       "KEY=VALUE");
-  command->add_option("--a", flags->a, "The theorem's free quantity a > 0; default 1")
+  command->add_option("--a", flags->a, "The theorem's free parameter a > 0; default 1")
       ->check(number_above_zero());
   command
       ->add_option("--rounds", flags->rounds,
-                   "Rounds of the run to measure the codec and L on; default 50")
+                   "Rounds to run for measuring the codec and L; default 50")
       ->check(CLI::Range(1, 1'000'000));
   command
       ->add_option("--threads", flags->run.threads,
                    "Threads; default: every core this process may use")
       ->check(CLI::Range(1, 4096));
   command->add_flag("--offline", flags->run.offline, "Never fetch data");
-  command->add_flag("--quiet", flags->run.quiet, "No progress");
-  command->add_flag("--json", flags->run.json, "The same as JSON on standard output");
+  command->add_flag("--quiet", flags->run.quiet, "Show no progress");
+  command->add_flag("--json", flags->run.json, "Print the result as JSON");
   command->footer(
       "Examples:\n"
       "  ticopd theory experiments/mnist_ring10.toml\n"
       "  ticopd theory experiments/mnist_ring10.toml --set codec.bits=4 --a 10\n"
-      "What is printed, and how the paper's typos are read: docs/theory.md");
+      "The output, and how we read the paper's typos: docs/theory.md");
   command->callback([=, &action] { action = [=] { return theory(*file, *flags); }; });
 }
 

@@ -8,7 +8,8 @@
 namespace ticopd::app {
 namespace {
 
-// Ranks fail alike where the config is wrong, or where one of them is lost.
+// True if `what` already covers `reason`: ranks give the same reason if the config is wrong, or if
+// one rank is lost.
 bool said_already(const std::string& what, const Processes::Reason& reason) {
   const std::string prefix = "rank " + std::to_string(reason.rank) + ": ";
   const std::string why =
@@ -17,9 +18,10 @@ bool said_already(const std::string& what, const Processes::Reason& reason) {
                                                  why.find(" lost rank ") != std::string::npos);
 }
 
-// All have given up. Rank 0 speaks for all, unless it is the one that is lost.
+// Ends this process after all ranks have given up. Rank 0 prints the reasons of all ranks. If it is
+// lost, each rank prints its own reason.
 [[noreturn]] void leave(Processes& ranks, int code, std::string what) {
-  // A peer that dies in the middle of a frame may leave any error behind; its death is the reason.
+  // A peer that dies in the middle of a frame can cause any error here. Its death is the reason.
   if (const std::string lost = ranks.lost(); !lost.empty() && code != Interrupted("").exit_code()) {
     code = Interrupted("").exit_code();
     what = "rank " + std::to_string(ranks.rank()) + " lost " + lost + "; then: " + what;
@@ -35,7 +37,7 @@ bool said_already(const std::string& what, const Processes::Reason& reason) {
     complain(code, what);
   }
   std::fflush(nullptr);
-  std::_Exit(note_end(code));  // MPI may have requests under way that nobody will answer
+  std::_Exit(note_end(code));  // no clean-up: peers that are gone answer no MPI request
 }
 
 }  // namespace

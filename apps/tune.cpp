@@ -34,7 +34,7 @@ void refuse_if_taken(const fs::path& out, const RunSet& run_set, bool resume) {
   const fs::path first = run_set.runs.size() == 1 ? out : out / run_set.runs[0].folder;
   if (!fs::exists(first / "search.json", error))
     throw UsageError(
-        fmt::format("--resume: {} holds files, but no search of ticopd", out.string()));
+        fmt::format("--resume: {} holds files, but no search made by ticopd", out.string()));
 }
 
 std::string step_sizes(const StepSizes& values) {
@@ -44,11 +44,11 @@ std::string step_sizes(const StepSizes& values) {
   return text;
 }
 
-// The live line of a search.
+// Returns the callback that draws the live line of a search; empty if nobody would see it.
 std::function<void(const TuneProgress&)> watch(const std::string& label, const TuneFlags& flags) {
   if (flags.quiet || !live()) return {};
   return [label, begin = seconds_now(), first = -1.0](const TuneProgress& p) mutable {
-    if (first < 0) first = p.done;  // what a resumed search knows already takes no time
+    if (first < 0) first = p.done;  // trials known from before take no time
     const double share = p.done - first;
     draw_live(fmt::format("{}  {} trials  {:.0f} %  best {}  ETA at most {}", label, p.trials,
                           100 * p.done, std::isnan(p.best) ? "-" : fmt::format("{:.5g}", p.best),
@@ -89,12 +89,13 @@ Words command_line(const fs::path& file, const TuneFlags& flags) {
 }
 
 int tune_file(const fs::path& file, TuneFlags flags) {
-  device_of(flags);  // refused before anything else is looked at
+  device_of(flags);  // throws first if the device is missing
   if (flags.resume && flags.out.empty())
-    throw UsageError("--resume needs --out DIR, the folder of the search to go on with");
+    throw UsageError("--resume needs --out DIR, the folder of the search to resume");
   if (flags.budget_bits > 0 && flags.budget_iterations > 0)
-    throw UsageError("--budget-bits and --budget-iterations: one of them says when a run ends");
+    throw UsageError("--budget-bits and --budget-iterations: give only one of them");
   std::vector<std::string> set = flags.set;
+  // The budget overrides `iterations`, as --set iterations=N would.
   if (flags.budget_iterations > 0)
     set.push_back(fmt::format("iterations={}", flags.budget_iterations));
   const RunSet run_set = read_run_set(std::span(&file, 1), set);
@@ -120,7 +121,7 @@ int tune_file(const fs::path& file, TuneFlags flags) {
       fmt::print("{}: {}\n  {} {:.6g} after {} rounds; {} trials, {} diverged, cost {:.1f} runs\n",
                  run.label, step_sizes(t.values), t.metric, t.value, t.rounds, t.trials, t.lost,
                  t.cost);
-    std::fflush(stdout);  // hours may pass until the next one
+    std::fflush(stdout);  // the next result may take hours
     rows.push_back({{"label", run.label},
                     {"step_sizes", t.values},
                     {"metric", t.metric},
@@ -142,32 +143,32 @@ int tune_file(const fs::path& file, TuneFlags flags) {
 }  // namespace
 
 void add_tune(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("tune", "Find step sizes, by successive halving");
+  auto* command = app.add_subcommand("tune", "Find step sizes by successive halving");
   auto file = std::make_shared<fs::path>();
   auto flags = std::make_shared<TuneFlags>();
-  command->add_option("FILE", *file, "An experiment, or a comparison: then each of its runs")
+  command->add_option("FILE", *file, "An experiment, or a comparison to tune each run of it")
       ->required();
   add_run_flags(*command, *flags, "tune-NAME-TIME");
   command
       ->add_option("--metric", flags->metric,
-                   "What is to be best at the end, a column of metrics.csv; default loss_max, the "
+                   "Metric to optimize at the end, a column of metrics.csv; default loss_max, the "
                    "worst agent's loss")
       ->type_name("METRIC");
   command->add_option("--runs", flags->runs, "Cost of the search, in full runs; default 40")
       ->check(CLI::Range(2, 1'000'000));
   command
       ->add_option("--budget-bits", flags->budget_bits,
-                   "A full run ends when each agent has sent so many bits: fair between codecs")
+                   "A full run ends when each agent has sent this many bits: fair between codecs")
       ->check(number_above_zero())
       ->type_name("BITS");
   command
       ->add_option("--budget-iterations", flags->budget_iterations,
-                   "A full run ends after so many rounds; default: the file's iterations")
+                   "A full run ends after this many rounds; default: the file's iterations")
       ->check(CLI::Range(1u, 0xffffffffu))
       ->type_name("ROUNDS");
   command->footer(
-      "The folder gets tuned.toml, trials.csv and a picture of the search. Ranges are those of\n"
-      "the algorithm; [tune.search] gives others: alpha = [0.01, 1], or alpha = 0.1 to keep it.\n"
+      "Writes tuned.toml, trials.csv and a picture of the search. Each algorithm has its own\n"
+      "ranges; [tune.search] sets others: alpha = [0.01, 1], or alpha = 0.1 to fix it.\n"
       "Examples:\n"
       "  ticopd tune experiments/mnist_ring10.toml --set problem.max_samples=2000 --runs 20\n"
       "  ticopd tune experiments/mnist_ring10.toml --set codec.bits=4 --budget-bits 5e8\n"

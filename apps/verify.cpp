@@ -38,12 +38,12 @@ void add_verify(CLI::App& app, Action& action) {
   command->add_option("--threads", flags->threads, "Threads; any number gives the same digest")
       ->check(CLI::Range(1, 4096));
   command->add_flag("--offline", flags->offline, "Never fetch data");
-  command->add_flag("--quiet", flags->quiet, "No progress");
-  command->add_flag("--json", flags->json, "The verdict as JSON on standard output");
+  command->add_flag("--quiet", flags->quiet, "Show no progress");
+  command->add_flag("--json", flags->json, "Print the verdict as JSON");
   command->footer(
       "Example:\n  ticopd verify runs/mnist_ring10-20260101-120000 --threads 1\n"
-      "Exit codes: 0 same digest, 65 another digest or a run that is not finished, 69 another\n"
-      "version, instruction set, kernel, BLAS or device");
+      "Exit codes: 0 same digest, 65 another digest or an unfinished run, 69 a different version,\n"
+      "  instruction set, kernel, BLAS or device");
   command->callback([=, &action] { action = [=] { return verify(*folder, *flags); }; });
 }
 

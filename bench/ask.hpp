@@ -11,14 +11,14 @@
 
 namespace ticopd::bench {
 
-// How run.py talks to a benchmark. The program says what it is in one line of JSON; every further
-// line it reads is a word, which it acts upon once and answers with {"ms": ...}; at the end of its
-// input it says how it ended. So several programs can be timed in turns, which is what makes their
-// ratios mean something on a machine whose speed changes.
+// The protocol between run.py and a benchmark. The program first describes itself in one line of
+// JSON. Each line that it then reads names an action; it runs the action once and answers with
+// {"ms": ...}. At the end of its input it prints a last line with its result. So run.py can time
+// several programs in turns, and their ratios stay valid on a machine whose speed changes.
 using Actions = std::map<std::string, std::function<void()>>;
 
 inline void say(const nlohmann::json& line) {
-  std::cout << line << std::endl;  // flushed: run.py waits for it
+  std::cout << line << std::endl;  // flushed, since run.py waits for the line
 }
 
 inline void answer(const Actions& actions) {
@@ -33,12 +33,12 @@ inline void answer(const Actions& actions) {
   }
 }
 
-// What is timed must be right: a benchmark that fails this ends, and run.py with it.
+// Timed results must be correct: a benchmark that fails a check ends, and run.py ends with it.
 inline void require(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error("check failed: " + what);
 }
 
-// The body of main: a message and an exit code instead of std::terminate.
+// Runs the body of main; an exception becomes a message and an exit code.
 inline int guarded(const char* program, const std::function<void()>& body) {
   try {
     body();

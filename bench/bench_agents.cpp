@@ -1,9 +1,9 @@
-// Rounds of TiCoPD with few and with many agents that hold the same number of samples each, timed
-// when asked: least squares, a ring, 8-bit messages, no metrics.
+// Times rounds of TiCoPD with few and with many agents, on request (see ask.hpp). Each agent holds
+// the same number of samples; least squares, a ring, 8-bit messages, no metrics.
 //
 //   bench_agents --agents N... [--dimension D] [--samples M] [--threads K]
 //
-// Each N is a question: one round of the network of N agents.
+// Each N is an action: one round of the network of N agents.
 #include <CLI/CLI.hpp>
 #include <numeric>
 
@@ -17,7 +17,7 @@ namespace {
 using namespace ticopd;
 using namespace ticopd::bench;
 
-// ||A_i^T A_i|| / m is about d / m (1 + sqrt(m / d))^2: the step size stays below its inverse.
+// ||A_i^T A_i|| / m is about d / m (1 + sqrt(m / d))^2; the step size must stay below its inverse.
 TiCoPD step_sizes(std::size_t d, std::size_t samples) {
   const double alpha = 0.3 * static_cast<double>(samples) / static_cast<double>(d);
   return {.alpha = alpha, .theta = 0.1 / alpha, .eta = 0.01 / alpha, .beta = 0.6};

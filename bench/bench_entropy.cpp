@@ -1,11 +1,11 @@
-// Entropy-coded and Elias-coded qsgd beside the entropy of its symbols: how long messages are, and
-// how fast they are made and read, quantisation included, on one thread.
+// Entropy-coded and Elias-coded qsgd compared with the entropy of its symbols: the length of the
+// messages, and the speed of encoding and decoding on one thread, including quantisation.
 //
 //   bench_entropy [--dimension 79510] [--table]
 //
-// Rows are Gaussian, or heavy-tailed (a Gaussian times the exponential of another, doubled). The
-// first line has the lengths; `encode INPUT CODING BITS` and `decode ...` are timed when asked, or
-// all of them, for a table, with --table. What is decoded must be what the fixed code decodes to.
+// Rows are Gaussian, or heavy-tailed (a Gaussian times the exponential of twice another). The first
+// line has the lengths. `encode INPUT CODING BITS` and `decode ...` are timed on request; --table
+// times all of them and prints a table. All codings must decode to the numbers of the fixed one.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,7 @@ std::vector<float> drawn(const std::string& input, std::size_t d) {
   return row;
 }
 
-// One row, one codec.
+// One row with one codec.
 class Coded {
  public:
   Coded(const std::vector<float>& row, int bits, Coding coding)
@@ -59,7 +59,7 @@ class Coded {
   std::vector<float> q_;
 };
 
-// Of the symbols in a payload of the fixed code, bits for each coordinate.
+// The entropy of the symbols in a payload of the fixed coding, in bits per coordinate.
 double entropy_of(const Bytes& payload, int bits, std::size_t d) {
   const auto width = static_cast<unsigned>(bits);
   std::vector<std::uint8_t> levels(d);
@@ -108,7 +108,7 @@ class Bench {
   }
 
  private:
-  // The median of 101, in MB/s of floats.
+  // The median speed of 101 calls, in MB/s of input floats.
   double speed(const std::string& question) {
     std::vector<double> seconds;
     for (int i = 0; i < 101; ++i) {

@@ -1,11 +1,11 @@
-// What a round of TiCoPD does besides its gradients (norm, quantise, pack, unpack, update), timed
-// when asked, beside what the memory can do.
+// Times a round of TiCoPD without its gradients (norm, quantise, pack, unpack, update) on request,
+// and compares it with the memory bandwidth.
 //
 //   bench_exchange --agents N --dimension D [--threads K]
 //
 // `step` is a round whose gradient costs nothing, `memcpy` copies N x D floats, `triad` is
-// a = b + s c over arrays far beyond any cache, `encode` makes N payloads of D coordinates.
-// Before all that, the rounds must give the same bits with another number of threads.
+// a = b + s c over arrays far larger than any cache, `encode` makes N payloads of D coordinates.
+// First the program checks that rounds give the same bits with another number of threads.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
@@ -22,9 +22,9 @@ namespace {
 using namespace ticopd;
 using namespace ticopd::bench;
 
-// DRAM traffic of a round of n x d coordinates when nothing fits in a cache, in bytes for each of
-// them. A stretch that is still in a cache when it is read again counts once; the lines that stores
-// to the payload fetch before they fill them are not counted at all.
+// DRAM traffic of a round of n x d coordinates if nothing fits in a cache, in bytes per coordinate.
+// A chunk that is still in a cache when it is read again counts once. Cache lines that stores to
+// the payload fetch before they fill them do not count.
 //   norm of x - xhat       reads x 4, xhat 4                                          (qsgd.cpp)
 //   quantise, pack, apply  reads x 4, xhat 4; writes levels 1, signs 1/8, xhat 4      (qsgd.cpp,
 //                          stretch by stretch: unpacking and adding it to xhat finds   mirror.cpp)
@@ -34,7 +34,7 @@ using namespace ticopd::bench;
 //                          a cache too)
 constexpr double bytes_per_coordinate = 8 + (8 + 1.125 + 4) + (16 + 8);
 
-// Arrays of 160 MB each, in the kind of memory that rounds have.
+// Arrays of 160 MB each, in the same kind of memory as the rounds use.
 class Triad {
  public:
   static constexpr std::size_t size = 40'000'000, part = 1 << 16;
@@ -71,7 +71,7 @@ class Triad {
   Field<float> a_ = filled(0.0f), b_ = filled(1.0f), c_ = filled(3.0f);
 };
 
-// Encodes n rows; what comes out is checked against the definition of qsgd.
+// Encodes n rows and checks the payloads against the definition of qsgd.
 class Encoder {
  public:
   Encoder(int rows, std::size_t d) : rows_(static_cast<std::size_t>(rows), d) {
@@ -85,7 +85,7 @@ class Encoder {
       require(codec_->encode(std::as_const(rows_).row(i), message(i), payloads_[i]),
               "qsgd refuses a row");
   }
-  // Without tau, a coordinate is off by less than one level.
+  // Without tau, the error of a coordinate is less than one level.
   void check() {
     std::vector<float> q(rows_.cols());
     for (std::size_t i = 0; i < rows_.rows(); ++i) {
@@ -134,7 +134,7 @@ void run(int agents, std::size_t d, int threads) {
        {"bytes_per_coordinate", bytes_per_coordinate},
        {"triad_bytes", Triad::bytes},
        {"encode_bytes", coordinates * sizeof(float)}});
-  // What a question needs is made when it is first asked: run.py drops the first times.
+  // Each action allocates its data at the first call; run.py drops the first times.
   answer({{"step", [&] { rounds->step(); }},
           {"memcpy",
            [&] {

@@ -1,11 +1,11 @@
-// One iteration's gradients of the paper's problem, timed when asked, by one kernel (TICOPD_KERNEL,
-// or the fastest this machine has).
+// Times the gradients of one iteration of the paper's problem on request, with one kernel
+// (TICOPD_KERNEL, or the fastest of this machine).
 //
 //   bench_gradient --folder DIR [--threads K]        bench_points fills DIR
 //
-// First come the errors against float64: of gradients and losses, at the three moments, the worst
-// of ten agents. Then `gradient` takes the ten gradients at the starting point, and `iteration` a
-// whole round of TiCoPD, messages and update included.
+// The first line has the errors of gradients and losses against float64 at the three moments, the
+// worst of ten agents. `gradient` computes the ten gradients at the starting point, `iteration` a
+// whole round of TiCoPD with messages and update.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ using namespace ticopd::bench;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// Far above any kernel's rounding: beyond it something is wrong, not inexact.
+// Far above the rounding of any kernel: a larger error means a bug.
 constexpr double wrong = 1e-3;
 
 double relative_error(std::span<const float> ours, const double* reference) {
@@ -35,7 +35,7 @@ double relative_error(std::span<const float> ours, const double* reference) {
   return std::sqrt(difference / size);
 }
 
-// Row m of points.f32: ten agents' parameters at one moment.
+// Row m of points.f32: the parameters of ten agents at one moment.
 Field<float> point(const std::vector<float>& points, std::size_t m, CpuNetwork<float>& net) {
   Field<float> x = net.field();
   require(points.size() == moments * x.size(), "points.f32 has not three times ten rows");

@@ -1,10 +1,10 @@
-// Prepares the paper's problem for bench_gradient and for its peer (paper_problem.hpp says what is
-// in the folder), and says what this machine has.
+// Prepares the paper's problem for bench_gradient and its peer (paper_problem.hpp lists the files),
+// and prints which kernels this machine has.
 //
 //   bench_points --folder DIR [--threads K]
 //
 // The points take a minute or two and are kept: a second call only computes the reference again.
-// They come from the fastest kernel, and every kernel is then judged at the same ones.
+// The fastest kernel makes the points, and every kernel is then judged at the same points.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ constexpr double overfit_loss = 1e-4;
 constexpr float overfit_step = 1.0f;
 constexpr int most_overfit_steps = 5000;
 
-// Four of five pixels are zero, more of them near the border, as in MNIST. No column is zero.
+// As in MNIST, four of five pixels are zero, more of them near the border. No column is zero.
 TrainTest<float> random_images() {
   constexpr std::size_t images = 60000;
   Generator draw(Noise{1, 0, 0, stream_synthetic});
@@ -58,7 +58,7 @@ TrainTest<float> images() {
   }
 }
 
-// The name of the data.
+// Returns the name of the data.
 std::string save_images(const fs::path& folder) {
   const TrainTest<float> data = images();
   std::vector<std::uint8_t> bytes, labels;
@@ -74,9 +74,9 @@ std::string save_images(const fs::path& folder) {
   return data.name;
 }
 
-// Each agent alone, on its own shard, by plain gradient descent until its loss is small; the number
-// of steps of each. Local overfitting is what agents with one label do between messages, and there
-// a gradient is a small difference of large numbers unless its formula avoids it.
+// Trains each agent alone on its own shard by gradient descent until its loss is small; returns the
+// number of steps per agent. Agents with one label overfit like this between messages. There a
+// gradient is a small difference of large numbers unless its formula avoids that.
 std::vector<int> overfit(CpuNetwork<float>& net, Field<float>& x) {
   const Objective<float>& objective = net.surroundings().objective;
   Field<float> g = net.field();
@@ -117,7 +117,7 @@ json make_points(const fs::path& folder, int threads) {
   return {{"late_steps", late_steps}, {"overfit_steps", steps}, {"points_by", kernel_name()}};
 }
 
-// Values and gradients in double, the mean loss of each moment returned.
+// Saves values and gradients in double; returns the mean loss of each moment.
 std::vector<double> save_reference(const fs::path& folder, int threads) {
   const auto objective = load_objective<double>(folder);
   const auto pool = make_pool(threads);

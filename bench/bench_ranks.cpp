@@ -1,12 +1,12 @@
-// Rounds on two ranks beside the same work without a rank boundary, timed when asked.
+// Times rounds on two ranks and the same work without a rank boundary, on request.
 //
 //   mpirun -n 2 bench_ranks --folder DIR      bench_points fills DIR
 //   mpirun -n 2 bench_ranks --ping BYTES
 //
-// The first knows these questions. Five agents of the paper's problem, on a ring of their own, on
-// rank 0 alone: `first_half`, `second_half`. Both halves at once, one on each rank, without a word
-// between them: `apart`. All ten agents on two ranks: `together`. Ten agents whose gradients cost
-// nothing, in rank 0 on two threads: `process`; on two ranks: `ranks`. The second knows `ping`, a
+// The first form has these actions. `first_half`, `second_half`: five agents of the paper's problem
+// on their own ring, on rank 0 alone. `apart`: both halves at once, one per rank, without messages
+// between them. `together`: all ten agents on two ranks. `process`, `ranks`: ten agents whose
+// gradients cost nothing, on rank 0 with two threads or on two ranks. The second form has `ping`, a
 // message there and back by MPI alone. An answer is the time of several such rounds.
 #include <sys/stat.h>
 
@@ -36,8 +36,8 @@ int world_rank() {
   return rank;
 }
 
-// Words that rank 0 reads, for both ranks. They go through a pipe and not through MPI: between two
-// questions other programs are timed, and who waits in MPI wakes all the time.
+// Passes the lines that rank 0 reads to both ranks. They go through a pipe, not through MPI: other
+// programs are timed between two lines, and a rank that waits in MPI would use a core.
 class Words {
  public:
   Words() : rank_(world_rank()) {
@@ -49,7 +49,7 @@ class Words {
     MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
     const fs::path pipe = fs::path(folder) / "words";
     if (rank_ > 0) {
-      in_.open(pipe);  // each waits for the other
+      in_.open(pipe);  // each rank waits for the other to open its end
       return;
     }
     out_.open(pipe);
@@ -73,12 +73,12 @@ class Words {
 };
 
 struct Question {
-  bool of_both;  // ranks; else of rank 0
+  bool of_both;  // runs on both ranks, else on rank 0 only
   std::function<void()> action;
 };
 using Questions = std::map<std::string, Question>;
 
-// As bench::answer, on two ranks; `meet` is a barrier.
+// bench::answer for two ranks; `meet` is a barrier.
 void answer_together(Words& words, const Questions& questions, const std::function<void()>& meet) {
   const bool first = world_rank() == 0;
   for (std::string word; words.next(word);) {
@@ -96,7 +96,7 @@ void answer_together(Words& words, const Questions& questions, const std::functi
   }
 }
 
-// Some agents of the paper's problem, on a ring of their own, or as the part of this rank.
+// Some agents of the paper's problem, on their own ring or as the part of this rank.
 struct Part {
   std::unique_ptr<Objective<float>> objective;
   std::unique_ptr<Rounds<float>> rounds;
@@ -124,7 +124,7 @@ void run_rounds(const fs::path& folder) {
   Part together(all, transport.rank() * half, half, one, &transport);
   const Drift drift(agents, together.objective->dimension());
 
-  // What is timed must be the run that one process makes.
+  // The timed run must have the digest of the run in one process.
   const auto ranks = make_rounds(drift, one, &transport), process = make_rounds(drift, two);
   for (Rounds<float>* rounds : {together.rounds.get(), ranks.get(), process.get()})
     rounds->steps(checked_rounds);

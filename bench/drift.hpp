@@ -13,8 +13,8 @@ inline void fill(std::span<float> values, std::uint32_t agent, float size) {
   for (float& v : values) v = size * (Noise::to_uniform(draw.bits()) - 0.5f);
 }
 
-// f_i = g_i . x with its gradient in place already: to ask for it costs nothing. The models drift
-// forever, so that every round has something to send.
+// f_i = g_i . x. The gradient is already in place, so evaluating it costs nothing. The models drift
+// forever, so every round has something to send.
 class Drift final : public Objective<float> {
  public:
   Drift(int agents, std::size_t dimension) : agents_(agents), dimension_(dimension) {}
@@ -30,7 +30,7 @@ class Drift final : public Objective<float> {
   std::size_t dimension_;
 };
 
-// Rounds whose gradients cost nothing: all that is left is exchange and update.
+// Rounds whose gradients cost nothing: only exchange and update remain.
 inline std::unique_ptr<Rounds<float>> make_rounds(const Drift& drift, Pool& pool,
                                                   Transport* transport = nullptr) {
   const TiCoPD params{.alpha = 0.1, .theta = 0.1, .eta = 0.01, .beta = 0.96};

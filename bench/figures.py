@@ -1,4 +1,4 @@
-"""The figures, each a function that times some programs in turns and returns rows of the table."""
+"""The figures. Each function times some programs in turns and returns rows of the table."""
 import json
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from table import for_information, judged, not_here
 
 HERE = Path(__file__).resolve().parent
 SPEEDUPS = {("amx", 1): 8, ("amx", 2): 7, ("avx512", 1): 3.3, ("avx512", 2): 3.3}
-SETTLE = 0.15  # s: threads of the side before may still spin for a while after their work
+SETTLE = 0.15  # s: threads of the previous program may still spin after their work
 MOMENTS = "at the start / after 1,500 steps / overfit"
 
 
@@ -24,14 +24,14 @@ def require(holds, what):
 
 
 def last_line(command, environment=None):
-    """Of a program that answers once."""
+    """The answer of a program that answers once."""
     side = Side(Path(command[0]).name, command, environment)
     side.process.stdin.close()
     require(side.process.wait() == 0, f"{side.name} ended with {side.process.returncode}")
     return side.about
 
 
-# Gradients: errors, speed, and what an iteration adds to them.
+# Gradients: errors, speed, and the overhead of an iteration.
 
 def prepare(options):
     say("Preparing the paper's problem (the points take some minutes once, then are kept).")
@@ -40,7 +40,7 @@ def prepare(options):
 
 
 def check_reference(options, python):
-    """Our float64 against PyTorch's; returns the errors of PyTorch in float32."""
+    """Compares our float64 with PyTorch's; returns the errors of PyTorch in float32."""
     say("Checking the float64 reference against PyTorch.")
     threads = max(options.threads)
     answer = last_line([python, HERE / "gradient.py", options.points, threads, "--points"],
@@ -51,7 +51,7 @@ def check_reference(options, python):
 
 
 def gradient_sides(options, kernels, python):
-    """By (kernel, threads); PyTorch is the kernel None."""
+    """The programs by (kernel, threads); PyTorch has the kernel None."""
     sides = {}
     for threads in options.threads:
         for kernel in kernels:
@@ -109,7 +109,7 @@ def gradient_figures(options):
             "there is no peer, and the float64 reference is not checked.")
     torch_errors = check_reference(options, python) if python else None
     sides = gradient_sides(options, kernels, python)
-    turns = []  # an iteration right after its gradients: the machine may be another in a minute
+    turns = []  # an iteration right after its gradients, since the machine's speed may change within a minute
     for (kernel, _), side in sides.items():
         turns += [(side, "gradient"), (side, "iteration")] if kernel else [(side, "gradient")]
     say("Gradients and iterations, in turns:")
@@ -143,7 +143,7 @@ def gradient_figures(options):
     return rows, about
 
 
-# Everything else of a round.
+# The rest of a round.
 
 def exchange_figures(options):
     program = options.build / "bench/bench_exchange"

@@ -1,11 +1,11 @@
-"""The peer of bench_gradient: the same gradients by PyTorch.
+"""The peer of bench_gradient: the same gradients in PyTorch.
 
-    python3 bench/gradient.py FOLDER THREADS             times them when asked
-    python3 bench/gradient.py FOLDER THREADS --points    how far off they are, at three moments
+    python3 bench/gradient.py FOLDER THREADS             times them on request
+    python3 bench/gradient.py FOLDER THREADS --points    prints their errors at three moments
 
-Reads what bench_points left in the folder. Started by run.py, which sets threads and BLAS in the
-environment. With --points it computes them in double too, and so checks the reference that our own
-kernels are judged by.
+It reads the files that bench_points wrote to the folder. run.py starts it and sets threads and BLAS in
+the environment. With --points it also computes the gradients in double, and so checks the reference for
+our own kernels.
 """
 import ctypes
 import json
@@ -31,7 +31,7 @@ def set_point(model, point):
 
 
 def load_shards(folder, dtype):
-    """Features in floating point, resident, as a PyTorch user would keep them."""
+    """Features as floats in memory, as a PyTorch user would keep them."""
     labels = numpy.fromfile(folder / "labels.u8", dtype=numpy.uint8)
     images = numpy.fromfile(folder / "images.u8", dtype=numpy.uint8).reshape(len(labels), 784)
     shards = []
@@ -43,7 +43,7 @@ def load_shards(folder, dtype):
 
 
 def gradient(model, shard):
-    """Loss and gradient, the parameters in the order of the rows of points.f32."""
+    """Loss and gradient; parameters have the order of the rows of points.f32."""
     features, labels = shard
     model.zero_grad(set_to_none=True)
     loss = torch.nn.functional.cross_entropy(model(features), labels)
@@ -56,7 +56,7 @@ def as_row(parts):
 
 
 def worst_errors(folder, dtype):
-    """For each moment the worst of ten agents, relative, against the reference in double."""
+    """For each moment the worst relative error of ten agents, against the reference in double."""
     points = numpy.fromfile(folder / "points.f32", dtype=numpy.float32).reshape(MOMENTS, AGENTS, -1)
     right = numpy.fromfile(folder / "gradients.f64").reshape(points.shape)
     right_losses = numpy.fromfile(folder / "losses.f64").reshape(MOMENTS, AGENTS)
@@ -75,7 +75,7 @@ def worst_errors(folder, dtype):
 
 
 def blas_of_torch():
-    """Its name, and whether it can use more than one thread (Debian's serial build cannot)."""
+    """The name of PyTorch's BLAS, and whether it supports threads (Debian's serial build does not)."""
     try:
         blas = ctypes.CDLL("libopenblas.so.0")
         blas.openblas_get_corename.restype = ctypes.c_char_p

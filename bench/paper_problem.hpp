@@ -20,7 +20,7 @@ namespace ticopd::bench {
 //   points.f32             for each of three moments of a run, ten rows of parameters
 //   gradients.f64          the gradients there, in double
 //   losses.f64             the losses there, in double
-// Plain numbers, so that a peer in any language computes the same thing and can be compared.
+// The files hold plain numbers, so that a peer in any language can compute and compare the same.
 inline constexpr int agents = 10;
 inline constexpr std::size_t pixels = 784;
 inline constexpr std::size_t moments = 3;  // at the start, late in a run, overfit to its own shard
@@ -44,7 +44,7 @@ std::vector<V> load(const std::filesystem::path& path) {
   return values;
 }
 
-// One for each agent.
+// One shard per agent.
 template <class T>
 std::vector<Dataset<T>> load_shards(const std::filesystem::path& folder) {
   const auto images = load<std::uint8_t>(folder / "images.u8");

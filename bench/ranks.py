@@ -1,4 +1,4 @@
-"""What it costs to go from one process to two ranks."""
+"""The cost of going from one process to two ranks."""
 
 from side import Side, say, take_turns
 from table import cores, for_information, not_here
@@ -9,7 +9,7 @@ FRAME = "a frame across a rank boundary over a message of that length by MPI alo
 
 
 def mpirun(build):
-    """Of the MPI that the build found."""
+    """The mpirun of the MPI that the build found."""
     for line in (build / "CMakeCache.txt").read_text().splitlines():
         if line.startswith("MPIEXEC_EXECUTABLE:"):
             return line.split("=", 1)[1]
@@ -17,7 +17,7 @@ def mpirun(build):
 
 
 def start(options, *arguments):
-    """Ranks are not bound: rank 0 also runs on all processors, as the process they are compared with."""
+    """Ranks are not bound, since rank 0 also runs the single process for comparison, on all processors."""
     environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                    "OMPI_MCA_rmaps_base_oversubscribe": "1",
                    "OMPI_MCA_hwloc_base_binding_policy": "none"}
@@ -37,7 +37,7 @@ def weak_scaling_row(side):
 def boundary_rows(side, pings):
     process, ranks = (side.median(q) / side.about["drift_rounds"] for q in ("process", "ranks"))
     message = pings.median("ping") / pings.about["messages"]
-    frame = (ranks - process) / 2  # each rank sends two and takes in two, at the same time
+    frame = (ranks - process) / 2  # each rank sends two frames and receives two, at the same time
     return [for_information(ROUND, f"{ranks / process:.2f} x", f"{ranks:.3f} ms over {process:.3f}"),
             for_information(FRAME, f"{frame / message:.1f} x",
                             f"{1e3 * frame:.0f} us over {1e3 * message:.0f}, "

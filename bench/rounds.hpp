@@ -11,17 +11,17 @@
 
 namespace ticopd::bench {
 
-// As solve() makes it.
+// Makes the pool in the same way as solve().
 inline std::unique_ptr<Pool> make_pool(int threads) {
   return std::make_unique<Pool>(threads, may_pin(threads));
 }
 
-// Rounds of TiCoPD with 8-bit messages on a ring, without metrics: what solve() does between two
+// Rounds of TiCoPD with 8-bit messages on a ring, without metrics, as solve() runs them between two
 // logged rounds.
 template <class T>
 class Rounds {
  public:
-  // All of them must outlive it. Without a transport all agents are here.
+  // The arguments must outlive this object. Without a transport this process hosts all agents.
   Rounds(const Objective<T>& objective, const TiCoPD& params, Pool& pool,
          Transport* transport = nullptr)
       : graph_(ring(objective.agents())),
@@ -44,7 +44,7 @@ class Rounds {
   const Field<T>& x() const { return run_.x; }
   Field<T>& gradient() { return run_.grad; }
 
-  // Of all state that a round leaves behind.
+  // The digest of all state after a round.
   std::string digest() {
     Digest digest;
     digest.add(net_, run_.x);

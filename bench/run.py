@@ -1,11 +1,11 @@
-"""Every figure of docs/performance.md, as a table.
+"""Measures every figure of docs/performance.md and prints a table.
 
     python3 bench/run.py [--build build/bench] [--threads 1 2] [--repeats 15] [--write]
 
-Programs that are compared are timed in turns, within one run, and figures are ratios of medians: on a
-machine whose speed changes, only those mean something. Each program checks its results; one that is
-wrong ends the run with its name and a non-zero code. A figure that is not reached does not: the table
-says so. The peer is PyTorch (Debian: python3-torch python3-numpy libopenblas0-openmp).
+Programs to be compared are timed in turns within one run, and figures are ratios of medians: only these
+are meaningful on a machine whose speed changes. Each program checks its results; a wrong result ends the
+run with the name of the program and a non-zero code. A figure that misses its goal does not end the run;
+the table says so. The peer is PyTorch (Debian: python3-torch python3-numpy libopenblas0-openmp).
 """
 import argparse
 import sys
@@ -23,7 +23,7 @@ DOCUMENT = HERE.parent / "docs/performance.md"
 
 
 def busy_share():
-    """Of all processors, over one second in which we do nothing."""
+    """The busy share of all processors, over one second in which we do nothing."""
     def ticks():
         if not Path("/proc/stat").exists():
             return 0, 0

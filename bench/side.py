@@ -1,4 +1,4 @@
-"""Programs that are timed in turns, and what a peer needs in its environment."""
+"""Runs programs that are timed in turns, and sets the environment of the PyTorch peer."""
 import json
 import os
 import statistics
@@ -9,15 +9,15 @@ from pathlib import Path
 
 
 def say(line):
-    """Progress, for a person who waits."""
+    """Prints progress for the person who waits."""
     print(line, file=sys.stderr, flush=True)
 
 
 class Side:
-    """A program that says what it is, answers every line with a time, and says how it ended.
+    """A program that describes itself, answers every line with a time, and prints a result at its end.
 
-    `about` and `end` are those two lines; `times` the answers in ms by question. A program whose check
-    fails says so and ends, and everything ends with it.
+    `about` and `end` are the first and the last line; `times` holds the answers in ms by question. If a
+    check fails, the program prints it and ends, and run.py ends too.
     """
 
     def __init__(self, name, command, environment=None, settle=0.0):
@@ -41,7 +41,7 @@ class Side:
             self.process.stdin.write(question + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # _read says so
+            pass  # _read reports the error
         self.times.setdefault(question, []).append(self._read()["ms"])
 
     def close(self):
@@ -55,7 +55,7 @@ class Side:
 
 
 def take_turns(turns, repeats, warm_up=2):
-    """Every (side, question) once, then all of them again; the first rounds are dropped."""
+    """Asks every (side, question) once, then all of them again; drops the first rounds."""
     begin = time.monotonic()
     for repeat in range(warm_up + repeats):
         for side, question in turns:
@@ -70,7 +70,7 @@ def take_turns(turns, repeats, warm_up=2):
 
 
 def python_with_torch():
-    """This interpreter, or Debian's where this one is another and has no PyTorch."""
+    """This interpreter, or Debian's if this one has no PyTorch."""
     for python in (sys.executable, "/usr/bin/python3"):
         if Path(python).exists() and subprocess.run(
                 [python, "-c", "import torch, numpy"], stderr=subprocess.DEVNULL).returncode == 0:
@@ -79,7 +79,7 @@ def python_with_torch():
 
 
 def threaded_blas():
-    """Debian's builds of OpenBLAS for several threads, the one that shares PyTorch's OpenMP first."""
+    """Debian's multi-threaded builds of OpenBLAS; the one that shares PyTorch's OpenMP comes first."""
     for build in ("openblas-openmp", "openblas-pthread"):
         for folder in sorted(Path("/usr/lib").glob(f"*/{build}")):
             if (folder / "libopenblas.so.0").exists():
@@ -88,8 +88,8 @@ def threaded_blas():
 
 
 def torch_environment(threads):
-    """What is best for PyTorch: the BLAS core its CPU deserves, where OpenBLAS 0.3.21 falls back to SSE3
-    on processors it does not know, and the BLAS build that shares its threads."""
+    """The best settings for PyTorch: the right BLAS core for this CPU, since OpenBLAS 0.3.21 falls back to
+    SSE3 on processors it does not know, and the BLAS build that shares PyTorch's threads."""
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     environment = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
     core = "SkylakeX" if "avx512vl" in flags else "Haswell" if "avx2" in flags else None
@@ -99,6 +99,6 @@ def torch_environment(threads):
     if blas:
         before = os.environ.get("LD_LIBRARY_PATH")
         environment["LD_LIBRARY_PATH"] = blas + (":" + before if before else "")
-        if "pthread" in blas:  # two pools of spinning threads on the same cores: three times slower
+        if "pthread" in blas:  # two pools of spinning threads on the same cores are three times slower
             environment["OMP_WAIT_POLICY"] = os.environ.get("OMP_WAIT_POLICY", "PASSIVE")
     return environment

@@ -1,4 +1,4 @@
-"""The table of figures: what was wanted, what was measured, and whether that is enough."""
+"""The table of figures: the goal, the measured value, and whether the goal is met."""
 import datetime
 import os
 import platform
@@ -36,7 +36,7 @@ def as_markdown(rows):
 
 
 def machine():
-    """The processor's name, how many of its cores, and the date."""
+    """The name of the processor, the number of its cores, and the date."""
     name = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():

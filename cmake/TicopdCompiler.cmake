@@ -1,21 +1,22 @@
-# How everything in this tree is compiled: Release unless said otherwise, ccache where there,
-# warnings for our own code, sanitizers on demand.
+# Compiler settings of the whole tree: Release by default, ccache if installed, warnings for our own
+# code, sanitizers on demand.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
 find_program(TICOPD_CCACHE ccache)
 if(TICOPD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths below the tree are hashed as relative ones, so that clones share the cache. The sloppiness
-  # is what ccache's manual asks for with precompiled headers.
+  # ccache hashes paths below the tree as relative paths, so that clones share the cache. Its manual
+  # asks for this sloppiness with precompiled headers.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
     CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     ${TICOPD_CCACHE})
 endif()
 
-# ticopd_together(TARGET NUMBER [FILE ...]): with TICOPD_FAST_BUILD, NUMBER files at a time are compiled as
-# one, but for those named: they have names that others have too. For files that cost the compiler much
-# the same each (JSON, the command line, GoogleTest). Other builds hold every file to standing on its own.
+# ticopd_together(TARGET NUMBER [FILE ...]): with TICOPD_FAST_BUILD, compiles NUMBER files at a time as one.
+# The listed FILEs stay apart: their names clash with those of other files. This pays off for files that
+# include the same large headers (JSON, the command line, GoogleTest). Other builds compile every file
+# alone, which shows a missing include.
 function(ticopd_together target number)
   if(NOT TICOPD_FAST_BUILD)
     return()
@@ -41,8 +42,8 @@ function(ticopd_precompile target)
     "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endfunction()
 
-# ticopd_cuda_together(LIST NAME REGEX): the same for CUDA, which CMake joins from 3.31 on. Files of LIST that
-# match are replaced by NAME.cu, which includes them.
+# ticopd_cuda_together(LIST NAME REGEX): the same for CUDA files, which CMake itself can do only since 3.31.
+# Replaces the files of LIST that match REGEX by NAME.cu, which includes them.
 function(ticopd_cuda_together list name regex)
   set(joining ${${list}})
   list(FILTER joining INCLUDE REGEX "${regex}")
@@ -62,12 +63,12 @@ add_library(ticopd_warnings INTERFACE)
 target_compile_options(ticopd_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow=local>
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>  # GCC 12 sees overlaps in "text" + std::string (its bug 105651)
-  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # instrumented loops are not vectorised, and need not be
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>  # false positive of GCC 12 for "text" + std::string (GCC bug 105651)
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # instrumented loops need not be vectorised
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${TICOPD_WERROR}>>:-Werror>)
 
 if(TICOPD_SANITIZE)
-  # GCC 12 sees uninitialized members in every moved std::variant once it is instrumented.
+  # With sanitizers, GCC 12 warns about uninitialized members of every moved std::variant.
   target_compile_options(ticopd_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_compile_options(-fsanitize=${TICOPD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TICOPD_SANITIZE})

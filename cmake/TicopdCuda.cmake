@@ -10,7 +10,7 @@ if(TICOPD_CUDA STREQUAL "OFF")
   ticopd_without_cuda("-DTICOPD_CUDA=OFF")
   return()
 endif()
-# An installation that is not on the PATH is found as well.
+# Also finds an installation that is not on the PATH.
 find_program(TICOPD_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin)
 if(TICOPD_CUDA STREQUAL "AUTO" AND (NOT TICOPD_NVCC OR TICOPD_SANITIZE))
   ticopd_without_cuda("nvcc was not found, or a sanitizer is asked for")
@@ -26,10 +26,10 @@ endif()
 if(TICOPD_NVCC AND NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${TICOPD_NVCC})
 endif()
-set(TICOPD_CUDA_ARCHITECTURES 90a CACHE STRING "GPUs to make kernels for; 90a are H100 and H200")
+set(TICOPD_CUDA_ARCHITECTURES 90a CACHE STRING "GPUs to compile kernels for; 90a: H100 and H200")
 set(CMAKE_CUDA_ARCHITECTURES ${TICOPD_CUDA_ARCHITECTURES})
-# CMake 3.25 does not know how this nvcc is told C++20: the flag is ours, and CMake is kept from
-# asking.
+# CMake 3.25 does not know the C++20 flag of this nvcc. Setting it here keeps CMake from testing for
+# it.
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 enable_language(CUDA)
@@ -45,15 +45,15 @@ set(TICOPD_HAS_CUDA ON)
 file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ticopd/cuda/*.cu
   ${PROJECT_SOURCE_DIR}/ticopd/cuda/*.cpp)
 list(FILTER cuda_sources EXCLUDE REGEX "/absent.cpp$")
-# Those that have no names in common.
+# Joined for TICOPD_FAST_BUILD: files whose names do not clash.
 ticopd_cuda_together(cuda_sources codecs "/codecs/(identity|kept|rand_k|registry)[.]cu$")
 ticopd_cuda_together(cuda_sources networks "/cuda/(device|metrics|mirror|network|runtime/[^/]*)[.]cu$")
 ticopd_cuda_together(cuda_sources fused "/cuda/fused/[^/]*[.]cu$")
 ticopd_cuda_together(cuda_sources general "/cuda/general/(batch|data|objective|pass|plan|sizes)[.]cu$")
 ticopd_cuda_together(cuda_sources general_rows "/cuda/general/(layers|logits)[.]cu$")
 target_sources(ticopd_core PRIVATE ${cuda_sources})
-# As for the CPU: no contraction, so that formulas and codecs have the same bits on both. Gradients
-# may fuse: they are compared with a bound (docs/gpu.md).
+# No contraction, as on the CPU, so that formulas and codecs give the same bits on both. Gradients may
+# use fused multiply-add: tests compare them with a bound (docs/gpu.md).
 target_compile_options(ticopd_core PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-ffp-contract=off,-Wno-parentheses>)
 set(exact_sources ${cuda_sources})

@@ -1,4 +1,4 @@
-# cmake --install, and what find_package(ticopd) needs afterwards.
+# Rules for cmake --install, and the package files for find_package(ticopd).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ticopd)
 

@@ -1,5 +1,5 @@
-# libticopd_mpi.so: opened by the program under mpirun, linked as ticopd::mpi by others. It uses
-# only headers of the core, so that the two can be built apart.
+# Builds libticopd_mpi.so. The program opens it under mpirun; other projects link it as ticopd::mpi. It
+# uses only headers of the core, so that the two can be built separately.
 if(TICOPD_MPI STREQUAL "OFF")
   return()
 endif()
@@ -9,7 +9,7 @@ else()
   find_package(MPI REQUIRED COMPONENTS CXX)
 endif()
 if(NOT MPI_CXX_FOUND)
-  message(STATUS "No MPI found: ticopd runs on one machine only (libopenmpi-dev has it)")
+  message(STATUS "No MPI found: ticopd runs on one machine only (install libopenmpi-dev for MPI)")
   return()
 endif()
 

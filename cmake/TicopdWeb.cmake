@@ -1,6 +1,6 @@
-# The report's page (web/), built by npm into one HTML file and carried in the library as bytes. A
-# build without npm, or without the network npm needs, goes on: only report.html is missing then.
-set(TICOPD_WEB AUTO CACHE STRING "AUTO: build the report's page where npm is; OFF: leave it out")
+# Builds the report's page (web/) with npm into one HTML file and stores it in the library as bytes.
+# Without npm or a network the build continues, and only report.html is missing.
+set(TICOPD_WEB AUTO CACHE STRING "AUTO: build the report's page if npm is found; OFF: leave it out")
 set_property(CACHE TICOPD_WEB PROPERTY STRINGS AUTO OFF)
 
 set(page_source ${PROJECT_BINARY_DIR}/web/page_template.cpp)
@@ -11,7 +11,7 @@ if(TICOPD_WEB)
   file(GLOB page_settings CONFIGURE_DEPENDS ${web}/*.json ${web}/*.html ${web}/*.js ${web}/*.ts)
 endif()
 
-# A copy is built, in the build folder: several builds do not meet in web/node_modules.
+# Builds a copy in the build folder, so that several builds do not share web/node_modules.
 add_custom_command(OUTPUT ${page_source}
   COMMAND ${PROJECT_SOURCE_DIR}/tools/build_page ${web} ${PROJECT_BINARY_DIR}/web ${page_source}
     $<IF:$<BOOL:${TICOPD_WEB}>,$<IF:$<BOOL:${TICOPD_NPM}>,${TICOPD_NPM},missing>,off>

@@ -1,6 +1,6 @@
-// Your own algorithm: D^2, in one struct. Parameters declared once, a formula for one coordinate,
-// and a step over the three verbs (map, gradient, send / receive). Threads, ranks, metrics,
-// digests, checkpoints and the ledger of bytes come with it.
+// Your own algorithm: D^2 in one struct. You declare the parameters once, and write a formula for
+// one coordinate and a step over the three verbs (map, gradient, send / receive). The library adds
+// threads, ranks, metrics, digests, checkpoints and the byte ledger.
 #include <cmath>
 #include <cstdio>
 
@@ -18,17 +18,17 @@ using ticopd::Schedule;
 //   x^{t+1} = W (2 x^t - x^{t-1} - alpha (grad^t - grad^{t-1})).
 // Needs lambda_min(W) > -1/3: lazy Metropolis weights have it on any graph.
 struct D2 {
-  Schedule alpha = {};  // without a default: whoever runs it must give it
+  Schedule alpha = {};  // required, since it has no default
 
   static constexpr std::string_view name = "d2";
   static constexpr std::string_view paper = "Tang, Lian, Yan, Zhang, Liu 2018, Algorithm 1";
-  static constexpr bool uncompressed = true;  // a lossy codec is refused
+  static constexpr bool uncompressed = true;  // the library rejects a lossy codec
   static constexpr auto parameters() {
     return std::array{
         Parameter<D2>{"alpha", &D2::alpha, ticopd::positive, "step size", {1e-4, 10}}};
   }
 
-  // One coordinate of one agent: before the neighbours are heard, and after.
+  // The formulas for one coordinate of one agent, before and after the messages arrive.
   template <class T>
   struct Correct {
     T alpha;
@@ -53,7 +53,7 @@ class D2::Run {
  public:
   using T = typename Net::Scalar;
 
-  // past = x^0 and no step before makes the first round W (x^0 - alpha grad^0).
+  // past = x^0 and last = 0 make the first round W (x^0 - alpha grad^0).
   Run(D2 steps, Net& network)
       : params(steps),
         net(network),
@@ -67,12 +67,12 @@ class D2::Run {
     const auto [alpha] = ticopd::at<T>(params, net.round());
     net.gradient(x, grad);
     net.map(Correct<T>{alpha}, x, past, last, grad);
-    half.send(x);  // leaves for the neighbours; a method that can computes its gradient here
+    half.send(x);  // starts sending; a gradient computed here overlaps the messages
     half.receive();
     net.map(Combine<T>{}, x, half.mixed());
   }
 
-  // All that the next round depends on: checkpoints save it.
+  // Lists all state that the next round depends on; checkpoints save it.
   void visit(auto&& state) {
     state.field("x", x);
     state.field("past", past);
@@ -86,8 +86,8 @@ class D2::Run {
   typename Net::Field x, past, last, grad;
 };
 
-// f_i(x) = (1 + i) / 2 ||x||^2 - sum_k x_k: the agents disagree in where and in how steeply, but at
-// x^0 = 0 all have the same slope.
+// f_i(x) = (1 + i) / 2 ||x||^2 - sum_k x_k: the agents have different minima and curvatures, but
+// the same gradient at x^0 = 0.
 struct Quadratics final : ticopd::Objective<double> {
   int agents() const override { return 8; }
   std::size_t dimension() const override { return 20; }
@@ -121,8 +121,8 @@ int main() {
   const double off = worst_entry(far.x, [](std::size_t) { return optimum; });
   std::printf("D^2 is %.1e away from the optimum\n", off);
 
-  // NIDS mixes by (I + W) / 2, which is what lazy weights are, and does not mix in its first round.
-  // Where all slopes at x^0 agree there is nothing to mix then, and the two are one method.
+  // NIDS mixes by (I + W) / 2, which are the lazy weights, and does not mix in its first round. All
+  // gradients at x^0 are equal, so that round has nothing to mix, and the two methods are the same.
   setup.iterations = 40;
   const auto some = ticopd::solve(D2{.alpha = alpha}, setup);
   setup.weights = ticopd::Weights::metropolis;
@@ -130,7 +130,7 @@ int main() {
   const double apart = worst_entry(some.x, [&](std::size_t i) { return known.x.data()[i]; });
   std::printf("after 40 rounds it is %.1e away from NIDS\n", apart);
 
-  // The same bits from four ranks with real frames between them.
+  // Four ranks with real frames between them give the same bits.
   setup.weights = ticopd::Weights::lazy_metropolis;
   setup.execution.ranks = 4;
   const bool same = ticopd::solve(D2{.alpha = alpha}, setup).digest == some.digest;

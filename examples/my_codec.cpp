@@ -1,6 +1,6 @@
-// Your own codec: two bytes a coordinate, the upper half of a float (bfloat16, truncated). ENC
-// makes real bytes, DEC reads nothing but them. With TiCoPD it costs no accuracy, since what is
-// compressed is the difference to a surrogate, and that difference vanishes.
+// Your own codec: two bytes per coordinate, the upper half of a float (truncated bfloat16). ENC
+// makes real bytes, and DEC reads only them. With TiCoPD the codec costs no accuracy: TiCoPD
+// compresses the difference to a surrogate, and that difference vanishes.
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -15,7 +15,7 @@ using ticopd::MessageId;
 template <class T>
 class Truncated final : public ticopd::Codec<T> {
  public:
-  // What a table makes it of: all that a config says of codecs. This one has nothing to choose.
+  // The codec table constructs a codec from the options in a config. This codec has no options.
   explicit Truncated(const ticopd::CodecOptions& = {}) {}
 
   // `message` names seed, round, agent and channel: a random codec draws Noise{message}.uniform(k)
@@ -24,7 +24,7 @@ class Truncated final : public ticopd::Codec<T> {
     out.resize(payload_bytes(v.size()));
     for (std::size_t k = 0; k < v.size(); ++k) {
       const auto f = static_cast<float>(v[k]);
-      if (!std::isfinite(f)) return false;  // never send a NaN: the run stops and names the agent
+      if (!std::isfinite(f)) return false;  // never send a NaN; the run stops and names the agent
       const std::uint32_t bits = std::bit_cast<std::uint32_t>(f);
       out[2 * k] = static_cast<std::byte>(bits >> 16);  // little endian, on any machine
       out[2 * k + 1] = static_cast<std::byte>(bits >> 24);
@@ -32,7 +32,7 @@ class Truncated final : public ticopd::Codec<T> {
     return true;
   }
 
-  // Bytes come from outside: refuse what encode() cannot have made.
+  // The bytes come from outside, so reject bytes that encode() cannot have made.
   bool decode(std::span<const std::byte> in, const MessageId&, std::span<T> q) const override {
     if (in.size() != payload_bytes(q.size())) return false;
     for (std::size_t k = 0; k < q.size(); ++k) {
@@ -48,11 +48,11 @@ class Truncated final : public ticopd::Codec<T> {
   std::size_t payload_bytes(std::size_t d) const override { return 2 * d; }
   double paper_bits(std::size_t d) const override { return 16.0 * static_cast<double>(d); }
 
-  // Seven stored bits of mantissa are kept: |Q(v) - v| <= 2^-7 |v|, coordinate by coordinate.
+  // Seven stored bits of mantissa remain, so |Q(v) - v| <= 2^-7 |v| for each coordinate.
   ticopd::ErrorBound error_bound(std::size_t) const override { return {0x1p-14}; }
 };
 
-// f_i(x) = ||x - c_i||^2 / 2 with c_i of the agent's own: the optimum is the mean of the c_i.
+// f_i(x) = ||x - c_i||^2 / 2, where each agent has its own c_i; the optimum is the mean of the c_i.
 struct Centres final : ticopd::Objective<double> {
   static double centre(int agent, std::size_t k) { return std::sin(1.7 * agent + 0.3 * double(k)); }
   int agents() const override { return 6; }
@@ -90,7 +90,7 @@ int main() {
   const double off = distance_to_optimum(found.x);
   std::printf("TiCoPD over 2-byte messages is %.1e away from the optimum\n", off);
 
-  // The ledger counts the bytes that encode() really made: one message a round.
+  // The ledger counts the bytes that encode() made: one message per round.
   bool counted = found.ledger.size() == 6;
   for (const auto& agent : found.ledger)
     counted = counted && agent.messages == setup.iterations &&
@@ -99,7 +99,8 @@ int main() {
               static_cast<unsigned long long>(found.ledger[0].messages),
               static_cast<unsigned long long>(found.ledger[0].payload_bytes));
 
-  // Over ranks the receivers decode real frames; each frame's hash proves that they got the same.
+  // Over ranks the receivers decode real frames. The hash in each frame proves that they got the
+  // same row.
   setup.execution.ranks = 3;
   const bool same = ticopd::solve(steps, setup).digest == found.digest;
   return off < 1e-12 && counted && same ? 0 : 1;

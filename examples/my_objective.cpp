@@ -1,8 +1,8 @@
-// Your own objective: eight sensors on a circle, each of which knows how far away a source is and
-// nothing else. One distance leaves a whole circle of candidates; together they find the point.
+// Your own objective: eight sensors on a circle. Each sensor knows only its distance to a source.
+// One distance leaves a whole circle of candidates; together the sensors find the point.
 //
-// An objective is four functions: agents, dimension, value and gradient. It may be nonconvex, as
-// this one is. Agents only ever ask for their own f_i.
+// An objective is four functions: agents, dimension, value and gradient. It may be nonconvex, like
+// this one. An agent evaluates only its own f_i.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -22,7 +22,7 @@ class Distances final : public ticopd::Objective<double> {
     for (int i = 0; i < sensors; ++i) {
       const double angle = 2 * std::numbers::pi * i / sensors;
       Sensor s{2 * std::cos(angle), 2 * std::sin(angle), 0};
-      s.r2 = excess(s, source);  // what it measures
+      s.r2 = excess(s, source);  // the measured value
       sensors_.push_back(s);
     }
   }
@@ -35,7 +35,7 @@ class Distances final : public ticopd::Objective<double> {
     return e * e / 4;
   }
 
-  // Writes all of g; it does not add to it.
+  // Must overwrite g, not add to it.
   void gradient(int agent, std::span<const double> x, std::span<double> g) const override {
     const Sensor& s = sensor(agent);
     const double e = excess(s, x);
@@ -43,7 +43,7 @@ class Distances final : public ticopd::Objective<double> {
     g[1] = e * (x[1] - s.a1);
   }
 
-  // Where every agent starts. Optional: zero otherwise.
+  // The common starting point. Optional; the default is zero.
   void start(std::uint64_t, std::span<double> x) const override { x[0] = x[1] = 0.5; }
 
  private:

@@ -11,12 +11,12 @@ namespace ticopd {
 
 struct FuzzedCodec {
   std::string_view kind;
-  std::string_view then = "";  // codec of the values that the other keeps
+  std::string_view then = "";  // the codec for the values that `kind` keeps
 };
 
-// An input says by its number here which codec reads it. So numbers stay: what is new goes to the
-// end, wherever it stands in the library's table, or stored inputs would mean another codec.
-// Numbers beyond the end start again at 0: in an input to be stored, write the one that is meant.
+// An input names its codec by the index in this list. Append new codecs at the end, in any order
+// with respect to the library's table: otherwise stored inputs would mean another codec. Numbers
+// beyond the end wrap around to 0, so a stored input must contain the exact index.
 inline constexpr std::array fuzzed_codecs{
     FuzzedCodec{"identity"},
     FuzzedCodec{"qsgd"},
@@ -37,7 +37,7 @@ inline constexpr std::array fuzzed_codecs{
 };
 static_assert(fuzzed_codecs.size() <= 64, "fuzz_mirror has six bits for the number");
 
-// The codec that two bytes of an input choose. Never one that make_codec refuses.
+// The codec that two bytes of an input choose. make_codec accepts all of them.
 inline CodecOptions choose_codec(std::uint8_t number, std::uint8_t choice) {
   const auto [kind, then] = fuzzed_codecs[number % fuzzed_codecs.size()];
   CodecOptions o;
@@ -61,7 +61,7 @@ inline CodecOptions choose_codec(std::uint8_t number, std::uint8_t choice) {
   return o;
 }
 
-// For the names of files.
+// The name of the codec in file names.
 inline std::string name_of(const CodecOptions& o) {
   return o.then.empty() ? o.kind : o.kind + "_then_" + o.then;
 }

@@ -1,5 +1,5 @@
-// Bare payloads: byte 0 chooses codec and scalar, bytes 1 and 2 the size d, byte 3 the options, the
-// rest is the payload. A decoder refuses it or fills the row with finite numbers, and nothing else.
+// Payloads without a frame: byte 0 chooses codec and scalar, bytes 1 and 2 the size d, byte 3 the
+// options; the rest is the payload. A decoder must reject it or fill the row with finite numbers.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -23,7 +23,8 @@ void decode(const CodecOptions& o, std::size_t d, std::span<const std::byte> pay
   if (payload.size() > longest || (fixed && payload.size() < longest)) std::abort();
   for (const T x : q)
     if (!std::isfinite(x)) std::abort();
-  // What was decoded is a row like any other: it is too large to travel, or its bytes are readable.
+  // A decoded row is an ordinary row: encode() rejects it as too large, or its payload can be
+  // decoded.
   Bytes again;
   if (!codec->encode(q, message, again)) return;
   if (fixed && again.size() != payload.size()) std::abort();

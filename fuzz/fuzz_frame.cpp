@@ -1,5 +1,6 @@
-// Frames: the bytes as they are (all but surely refused), then the same bytes as a body, which must
-// come back, and must be refused once a bit that the input chooses is flipped.
+// Frames: first the input itself as a frame, which is almost surely rejected. Then the input as a
+// body: it must round-trip, and the frame must be rejected after one bit, chosen by the input, is
+// flipped.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

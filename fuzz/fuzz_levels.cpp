@@ -1,7 +1,7 @@
-// Levels in every coding: byte 0 chooses the coding, whether levels have 8 or 16 bits, and what the
-// rest is; bytes 1 and 2 how many levels there are, bytes 3 and 4 the largest. As a message the
-// rest is refused, or it says levels in range whose one spelling it is. As levels and signs it is
-// what comes back, in no more bytes than promised.
+// Levels in every coding: byte 0 chooses the coding, 8 or 16 bits per level, and the meaning of the
+// rest; bytes 1 and 2 give the number of levels, bytes 3 and 4 the largest level. If the rest is a
+// message, it is rejected, or it decodes to levels in range and is their only encoding. If the rest
+// is levels and signs, they must round-trip within the stated number of bytes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -49,7 +49,8 @@ void read(Coding coding, std::size_t d, std::uint32_t most, std::span<const std:
 
 template <class Level>
 void write(Coding coding, std::uint32_t most, std::span<const std::byte> in) {
-  // Eight levels and a byte of their signs, again and again. Small levels are what is usual.
+  // The input repeats groups of eight levels and one byte of signs. Most levels are small, as in
+  // runs.
   Symbols<Level> symbols(in.size() / 9 * 8), back(symbols.levels.size());
   for (std::size_t i = 0; i < in.size() / 9 * 9; ++i) {
     const auto byte = std::to_integer<std::uint32_t>(in[i]);

@@ -1,6 +1,6 @@
-// The receiving side: rank 0 of two, with an agent each, and the input is what it hears of the
-// other (mirror_input.hpp). Whatever comes is refused with a FormatError, or moves the ghost row to
-// the row that the frame's hash names; a frame that is right must be taken.
+// The receiving side: rank 0 of two ranks with one agent each receives the input as a frame from
+// the other rank (mirror_input.hpp). A frame is rejected with a FormatError, or moves the ghost row
+// to the row whose hash is in the frame. A right frame must be accepted.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -35,7 +35,7 @@ class Flat final : public Objective<float> {
   std::size_t d_;
 };
 
-// Rank 0 of two. Whatever the other rank is asked for, it has one answer.
+// The transport of rank 0 of two ranks. Every receive returns the same frame.
 class Answer final : public Transport {
  public:
   explicit Answer(Bytes frame) : frame_(std::move(frame)) {}
@@ -59,7 +59,7 @@ struct Exchange {
 
   float start(std::size_t k) const { return 0.25f * static_cast<float>(k % 5); }
 
-  // The sender's row after it sent `body`, by the formula of Mirror; empty where there is none.
+  // The sender's row after it sent `body`, by the formula of Mirror; empty if the body is invalid.
   std::optional<std::vector<float>> surrogate(std::span<const std::byte> body) const {
     std::vector<float> q(d);
     if (!codec.decode(body, MessageId{seed, round_now, 1, channel}, q)) return std::nullopt;
@@ -83,7 +83,7 @@ struct Exchange {
   }
 };
 
-// The fields one after the other, in the order of the wire; all but the body's length.
+// XORs `by` into the fields of the header in wire order, except the length of the body.
 FrameHeader xored(FrameHeader h, std::span<const std::byte> by) {
   std::size_t at = 0;
   const auto change = [&](auto& field) {
@@ -101,7 +101,7 @@ FrameHeader xored(FrameHeader h, std::span<const std::byte> by) {
   return h;
 }
 
-// True where the frame was taken.
+// True if the frame was accepted.
 bool taken(const Exchange& e, const Bytes& frame) {
   static const Graph graph = complete(2);
   static Pool pool(1);

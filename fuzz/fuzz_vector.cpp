@@ -1,6 +1,7 @@
-// Vector loops against scalar ones: byte 0 chooses bits and options, byte 1 the bucket, byte 2 how
-// much of the rest is h; the rest is floats by their bit patterns. Both kinds of qsgd and sign must
-// refuse the same rows, make the same bytes, and decode them, and damaged ones, to the same bits.
+// Compares vector loops with scalar ones: byte 0 chooses bits and options, byte 1 the bucket, byte
+// 2 the part of the rest that is h; the rest is the bit patterns of floats. Both versions of qsgd
+// and sign must reject the same rows, make the same bytes, and decode these and damaged bytes to
+// the same bits.
 #include <hwy/targets.h>
 
 #include <algorithm>
@@ -52,7 +53,7 @@ void compare(const Codec<float>& vector, const Codec<float>& scalar, std::span<c
   want(out == expected && scalar.decode(out, message, expected_q) && same_bits(q, expected_q));
   decode(vector, scalar, out, d);
   if (d == 0) return;
-  std::uint32_t bits;  // a byte that the row itself chooses
+  std::uint32_t bits;  // the row itself chooses the byte to damage
   std::memcpy(&bits, x.data(), sizeof bits);
   out[bits % out.size()] ^= static_cast<std::byte>(bits >> 24 | 1);
   decode(vector, scalar, out, d);

@@ -1,6 +1,7 @@
-// make_corpus DIR writes the corpus; make_corpus --check DIR compares it with what is there. Valid
-// payloads and frames of every codec, and the same ones damaged: what a fuzzer that starts from
-// nothing would take hours to find. The wire format is frozen, so the bytes are the same anywhere.
+// make_corpus DIR writes the corpus; make_corpus --check DIR compares it with the files in DIR. The
+// corpus holds valid payloads and frames of every codec, and damaged ones. A fuzzer without a
+// corpus would take hours to find them. The wire format is frozen, so the bytes are the same on any
+// machine.
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -23,10 +24,10 @@ namespace fs = std::filesystem;
 
 using Corpus = std::map<std::string, Bytes>;  // by name below DIR
 
-// Bits, scaled and a bucket; unscaled; k; each means something to some codec and nothing to others.
+// Bits, scaled and a bucket; unscaled; k. Each codec uses some of these options and ignores others.
 constexpr std::uint8_t choices[] = {0x17, 0x03, 0x2b, 0x52};
 
-constexpr std::uint8_t coded_choices[] = {0x93, 0x96};  // entropy, elias; of 4 bits, of 7
+constexpr std::uint8_t coded_choices[] = {0x93, 0x96};  // entropy with 4 bits, elias with 7 bits
 
 Bytes operator+(Bytes a, const Bytes& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -49,7 +50,7 @@ Bytes cut(Bytes b) {
   return b;
 }
 
-// Zeros, both signs, and magnitudes far apart.
+// Zeros, both signs, and very different magnitudes.
 template <class T>
 std::vector<T> row(std::size_t d) {
   std::vector<T> v(d);
@@ -73,7 +74,7 @@ void add_decode(Corpus& all) {
       const bool wide = n % 2 == 1;
       const std::size_t d = n < 2 ? 21 : 70;
       const CodecOptions options = choose_codec(static_cast<std::uint8_t>(kind), choices[n]);
-      const MessageId message{1, 2, 3, 0};  // as fuzz_decode draws
+      const MessageId message{1, 2, 3, 0};  // the same message id as in fuzz_decode
       const Bytes body =
           wide ? payload<double>(options, message, d) : payload<float>(options, message, d);
       const Bytes head = bytes_of({kind * 2 + wide, d, 0, choices[n]});
@@ -99,7 +100,8 @@ void add_decode(Corpus& all) {
   all["decode/no_row"] = bytes_of({0, 0, 0, 0});
 }
 
-// Messages of fuzz_levels, valid ones and damaged ones; the same levels as its other kind of input.
+// Inputs of fuzz_levels: valid and damaged messages, and the same levels as its other kind of
+// input.
 template <class Level>
 void add_levels(Corpus& all, const std::string& name, std::uint32_t most, std::size_t d) {
   std::vector<Level> levels(d);
@@ -132,7 +134,7 @@ void add_levels(Corpus& all) {
   add_levels<std::uint16_t>(all, "words", 65535, 600);
 }
 
-// The frame that fuzz_mirror's rank 0 expects, but for the hash of the surrogate.
+// The header that rank 0 of fuzz_mirror expects, except for the hash of the surrogate.
 FrameHeader header(std::size_t d) {
   FrameHeader h;
   h.channel = 1;
@@ -193,7 +195,7 @@ void add_mirror(Corpus& all) {
           all["mirror/other_" + field] = input(other_header, flipped(right, at, 0) + body);
     }
   all["mirror/no_frame"] = bytes_of({0, 0, 1, whole_frame});
-  // A frame that is taken as it stands: identity, d = 1, and the hash of the row that it carries.
+  // A frame that is accepted unchanged: identity, d = 1, with the hash of its row.
   const Bytes one = payload<float>({}, MessageId{1, 3, 1, 1}, 1);
   FrameHeader h = header(1);
   h.surrogate = hash_row(one);

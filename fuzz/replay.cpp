@@ -1,5 +1,5 @@
-// Feeds every file of the folders named to the fuzz target it is linked with: the corpus as a
-// plain test, with any compiler.
+// Feeds every file of the given folders to the fuzz target that it is linked with. So the corpus is
+// an ordinary test with any compiler.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -14,10 +14,10 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
     for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
       std::printf("%s\n", entry.path().c_str());
-      std::fflush(stdout);  // the last line names the file that a crash is about
+      std::fflush(stdout);  // if it crashes, the last line names the file
       std::ifstream in(entry.path(), std::ios::binary);
       const std::vector<char> text{std::istreambuf_iterator<char>(in), {}};
-      // A copy of exactly this size, for a sanitizer to see a read beyond it.
+      // A copy of exactly this size, so that a sanitizer finds a read beyond it.
       const std::vector<std::uint8_t> input(text.begin(), text.end());
       LLVMFuzzerTestOneInput(input.data(), input.size());
       ++files;

@@ -22,13 +22,13 @@ Bytes to_bytes(std::span<const T> values) {
 
 template <class T>
 std::vector<T> from_bytes(std::span<const std::byte> bytes) {
-  if (bytes.size() % sizeof(T) != 0) throw FormatError("a control message has an odd length");
+  if (bytes.size() % sizeof(T) != 0) throw FormatError("a control message is cut off");
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
 }
 
-// Refuses any other number of values.
+// FormatError unless there are exactly `count` values.
 template <class T>
 std::vector<T> from_bytes(std::span<const std::byte> bytes, std::size_t count) {
   if (bytes.size() != count * sizeof(T))

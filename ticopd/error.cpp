@@ -8,7 +8,7 @@
 namespace ticopd {
 namespace {
 
-// Edit distance in which swapping two neighbours counts one, since that is how fingers slip.
+// Edit distance that counts a swap of two neighbouring letters as one: a common typing mistake.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});
@@ -28,6 +28,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view given, std::span<const std::string_view> allowed) {
   std::string_view best;
+  // A word is near if it differs by at most two edits, or a third of the letters if that is more.
   std::size_t best_distance = std::max<std::size_t>(2, given.size() / 3) + 1;
   for (const std::string_view word : allowed)
     if (const std::size_t e = distance(given, word); e < best_distance) {

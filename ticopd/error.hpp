@@ -7,8 +7,9 @@
 
 namespace ticopd {
 
-// What the library throws. Each kind of trouble has its own class because each asks something else
-// of the user, and the command line turns it into the exit code that scripts rely on.
+// Base class of everything that the library throws. Each kind of error has its own class, because
+// the user must react to each kind differently. The command line returns its exit code, which
+// scripts rely on.
 class Error : public std::runtime_error {
  public:
   Error(int exit_code, const std::string& what) : std::runtime_error(what), exit_code_(exit_code) {}
@@ -18,42 +19,43 @@ class Error : public std::runtime_error {
   int exit_code_;
 };
 
-// A command line that cannot be obeyed.
+// The command line is wrong.
 struct UsageError : Error {
   explicit UsageError(const std::string& what) : Error(64, what) {}
 };
 
-// A configuration that cannot be run: names the key, what was given and what is allowed.
+// The config cannot be run. The message names the key, the given value and what is allowed.
 struct ConfigError : Error {
   explicit ConfigError(const std::string& what) : Error(78, what) {}
 };
 
-// A data file or a frame that does not parse.
+// A data file or a frame does not parse.
 struct FormatError : Error {
   explicit FormatError(const std::string& what) : Error(65, what) {}
 };
 
-// A device, service or data set that is not to be had.
+// A device, service or data set is not available.
 struct UnavailableError : Error {
   explicit UnavailableError(const std::string& what) : Error(69, what) {}
 };
 
-// The disk refused: full, read-only, missing folder.
+// The file system reported an error: full, read-only, missing folder.
 struct DiskError : Error {
   explicit DiskError(const std::string& what) : Error(74, what) {}
 };
 
-// Stopped before the end, with everything saved; or a peer was lost.
+// The run was stopped before its end and is saved; or a peer was lost.
 struct Interrupted : Error {
   explicit Interrupted(const std::string& what) : Error(75, what) {}
 };
 
-// The iterates left the numbers: names the quantity, the round, and what to lower.
+// The iterates grew without bound. The message names the quantity, the round, and what to lower.
 struct Diverged : Error {
   explicit Diverged(const std::string& what) : Error(76, what) {}
 };
 
-// An error that another process had: of the same kind here, so that all end with one code.
+// Throws the class that belongs to the exit code of another process, so that all processes end with
+// the same code.
 [[noreturn]] inline void throw_as(int exit_code, const std::string& what) {
   switch (exit_code) {
     case 64:
@@ -75,7 +77,8 @@ struct Diverged : Error {
   }
 }
 
-// The allowed word nearest to `given` (edit distance), or "" where none is near enough to be meant.
+// The allowed word with the smallest edit distance to `given`, or "" if every word is too far away
+// to be meant.
 std::string_view nearest(std::string_view given, std::span<const std::string_view> allowed);
 
 // `codec.kind = "qsdg": allowed are identity, qsgd, ...; did you mean "qsgd"?`

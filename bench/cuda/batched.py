@@ -1,8 +1,8 @@
-"""Gradients of many agents' networks at once, written out for the peers of the CUDA figures (peers.py)."""
+"""Gradients of the networks of many agents at once, written by hand for the PyTorch peers (peers.py)."""
 import torch
 
-ALIGNED = 4  # floats: a leading dimension that is no multiple of 16 bytes keeps cuBLAS from its best kernels
-BLOCK = 32   # shards are padded to a multiple of this many samples, so that they can be cut in equal parts
+ALIGNED = 4  # floats: cuBLAS uses its best kernels only if a leading dimension is a multiple of 16 bytes
+BLOCK = 32   # shards are padded to a multiple of this many samples, so that they can be split into equal parts
 
 
 def up(size, multiple):
@@ -10,15 +10,15 @@ def up(size, multiple):
 
 
 class Batched:
-    """Forward and backward passes of some agents by `bmm`, into memory taken beforehand.
+    """Forward and backward passes of some agents by `bmm`, into preallocated memory.
 
-    Biases cost no pass of their own: features and activations carry a constant one, each weight matrix
-    the bias as one more column, and so does its gradient. Samples that pad a shard weigh nothing.
-    Every activation is (agent, unit, sample) to this code; `samples_last` says whether samples or units
-    lie side by side in memory. If samples do, both factors of the large products run along the sum in
-    memory (what Hopper's TF32 wants), for which the features, which never change, are kept both ways.
-    If units do, `split` can cut the sums over samples, so that more than a few blocks share them.
-    No loss value is computed: the gradient needs none.
+    Biases need no extra pass: features and activations have a constant 1, and each weight matrix and its
+    gradient have the bias as one more column. Samples that pad a shard have weight zero.
+    Every activation has the shape (agent, unit, sample); `samples_last` says whether samples or units are
+    contiguous in memory. If samples are, both factors of the large products are contiguous along the sum,
+    as Hopper's TF32 requires. For this the features, which never change, are stored in both orders.
+    If units are, `split` splits the sums over samples, so that more than a few blocks work on them.
+    The code computes no loss value, since the gradient does not need it.
     """
 
     def __init__(self, models, shards, samples_last, split=1):
@@ -27,7 +27,7 @@ class Batched:
         linear = [[layer for layer in model if isinstance(layer, torch.nn.Linear)] for model in models]
         self.widths = [linear[0][0].in_features] + [layer.out_features for layer in linear[0]]
 
-        def tensor(units):  # (agent, unit, sample) in the memory order asked for
+        def tensor(units):  # (agent, unit, sample) in the requested memory order
             if samples_last:
                 return torch.zeros(n, units, m, device=device)
             return torch.zeros(n, m, units, device=device).transpose(1, 2)
@@ -36,8 +36,8 @@ class Batched:
                         for before, after in zip(self.widths, self.widths[1:])]
         self.gradients = [torch.zeros_like(w) for w in self.weights]
         self.parts = [torch.zeros(n * split, *w.shape[1:], device=device) for w in self.weights]
-        self.inputs = [tensor(w.shape[2]) for w in self.weights]  # of each layer, with the constant one
-        self.deltas = [tensor(up(w, ALIGNED))[:, :w] for w in self.widths[1:]]  # the loss by its output
+        self.inputs = [tensor(w.shape[2]) for w in self.weights]  # of each layer, with the constant 1
+        self.deltas = [tensor(up(w, ALIGNED))[:, :w] for w in self.widths[1:]]  # the derivative of the loss by the layer's output
         self.logits, self.chances, self.minus_target = (tensor(self.widths[-1]) for _ in range(3))
         self.weight = torch.zeros(n, 1, m, device=device)  # of a sample
         for a, (features, labels) in enumerate(shards):
@@ -72,7 +72,7 @@ class Batched:
             torch.cuda.current_stream().wait_stream(self.side)
 
     def softmax_less_target(self):
-        """(softmax - one hot) / samples of the shard, and zero where there is no sample."""
+        """(softmax - one hot) / samples of the shard, and zero for padding samples."""
         if self.last:
             torch.softmax(self.logits, 1, out=self.chances)
         else:
@@ -89,7 +89,7 @@ class Batched:
         torch.sum(self.parts[l].unflatten(0, (-1, self.split)), 1, out=self.gradients[l])
 
     def aside(self, call):
-        """Beside what follows: the gradients of the narrow layers fill a few processors only."""
+        """Runs `call` in parallel to what follows: gradients of narrow layers use only a few processors."""
         if self.side is None:
             return call()
         self.side.wait_stream(torch.cuda.current_stream())
@@ -97,7 +97,7 @@ class Batched:
             call()
 
     def rows(self):
-        """Each agent's gradient as one row, in the order of nn.Module.parameters()."""
+        """The gradient of each agent as one row, in the order of nn.Module.parameters()."""
         parts = []
         for width, g in zip(self.widths, self.gradients):
             parts += [g[:, :, :width].flatten(1), g[:, :, width]]
@@ -105,7 +105,7 @@ class Batched:
 
 
 class Compiled(Batched):
-    """The same, left to torch.compile: it may fuse the rest into the products and choose their kernels."""
+    """The same passes for torch.compile, which may fuse operations into the products and choose kernels."""
 
     def __init__(self, models, shards, compiler):
         super().__init__(models, shards, samples_last=False)

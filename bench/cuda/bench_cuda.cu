@@ -1,7 +1,7 @@
-// What a round costs on a GPU: medians over batches of rounds after a warm-up, by CUDA events, as
-// one JSON object in microseconds. The data set is given as problem.data takes it.
+// Measures the cost of a round on a GPU with CUDA events: medians over batches of rounds after a
+// warm-up, in microseconds, as one JSON object. The data set has the form of problem.data.
 //   bench_cuda mnist         or, without the files: bench_cuda digits
-//   bench_cuda mnist softmax       only those with that word
+//   bench_cuda mnist softmax       only problems whose name contains that word
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int batches = 9;
 
-// A moment in a stream of the device.
+// A point in time in a stream of the device.
 class Event {
  public:
   Event() { cuda::check(cudaEventCreate(&event_), "make an event"); }
@@ -77,10 +77,10 @@ class World {
 
   cuda::CudaNetwork& net() { return *net_; }
 
-  // One round that does `work`, from batches of so many rounds. A batch begins on an idle device:
-  // between the two events lies what the host needs to record the first rounds (the queue enqueues
-  // sixteen at a time), then all that the device does, and its waiting for the host, if it is the
-  // faster one. The host's clock has the host's waiting for the end in addition.
+  // The time of one round that does `work`, from batches of `rounds` rounds. A batch starts on an
+  // idle device. The time between the two events contains the host's recording of the first rounds
+  // (the queue enqueues sixteen at a time), all work of the device, and its waiting if the host is
+  // slower. The host's clock also contains the wait for the end.
   Time time(int rounds, const std::function<void()>& work) {
     Event begin, end;
     const auto batch = [&] {
@@ -89,8 +89,8 @@ class World {
         net_->begin_round(net_->round() + 1);
         work();
       }
-      // After a number that does not follow on the last one all is enqueued, whatever has come
-      // together, and the other stream joined: the event is behind everything.
+      // A round number that does not follow the last one makes the queue enqueue everything it has
+      // collected and join the other stream. So the event comes after all work.
       net_->begin_round(net_->round() + 2);
       end.record(net_->queue().stream());
       net_->finish();
@@ -138,7 +138,7 @@ Figures figures(World& world, int rounds) {
   return f;
 }
 
-// The device's line comes before all of these, so that each can begin with the comma.
+// The line of the device is printed first, so each of these can start with a comma.
 void print(const char* name, const Figures& f) {
   std::printf(",\n  \"%s\": {\"round\": %.2f, \"round_host\": %.2f, ", name, f.round.device,
               f.round.host);

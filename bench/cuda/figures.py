@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The CUDA figures against PyTorch on the same GPU, as a table: ours, the peers, ours again.
+"""Compares our CUDA figures with PyTorch on the same GPU and prints a table. Order: ours, the peers, ours.
 
     python3 bench/cuda/figures.py BENCH_CUDA [MNIST_FOLDER]     `make bench` calls it where there is a GPU
 
-BENCH_CUDA is the program of bench_cuda.cu. It finds MNIST in the cache of `ticopd data fetch mnist`;
-the peers read the idx files of MNIST_FOLDER, or draw random images of the same shapes.
+BENCH_CUDA is the program of bench_cuda.cu. It finds MNIST in the cache of `ticopd data fetch mnist`.
+The peers read the idx files of MNIST_FOLDER, or generate random images of the same shape.
 """
 import json
 import subprocess
@@ -31,7 +31,7 @@ def main():
     peer = peers(folder)
     second = ours(program, data)
 
-    def us(problem, figure="round"):  # the mean of the two medians, one on either side of the peers
+    def us(problem, figure="round"):  # the mean of two medians, one before and one after the peers
         return (first[problem][figure] + second[problem][figure]) / 2
 
     rows = []

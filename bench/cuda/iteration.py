@@ -1,16 +1,16 @@
-"""A whole iteration of TiCoPD in PyTorch, with 8-bit qsgd on a ring, for the peers of the CUDA figures (peers.py)."""
+"""A whole iteration of TiCoPD in PyTorch, with 8-bit qsgd on a ring, for the PyTorch peers (peers.py)."""
 import torch
 
 ALPHA, THETA, ETA, BETA = 0.3, 0.3333, 0.0333, 0.6  # as in experiments/mnist_ring10.toml
-LEVELS = 255                                        # 8 bits beside the sign
+LEVELS = 255                                        # 8 bits plus the sign
 
 
 class Iteration:
-    """What groups of gradients (batched.py) are a part of: quantise x - xhat, mix, step.
+    """An iteration around groups of gradients (batched.py): quantise x - xhat, mix, step.
 
-    Models, surrogates and duals are one row for each agent, and the groups' weights are views of the
-    models, so that an operation takes all of them at once. Levels are made as bytes; signs and levels
-    are not packed into messages, which ours does.
+    Models, surrogates and duals have one row per agent, and the groups' weights are views of the models,
+    so that one operation works on all of them. Levels are bytes. Unlike our program, this code does not
+    pack signs and levels into messages.
     """
 
     def __init__(self, groups):
@@ -19,7 +19,7 @@ class Iteration:
         agents = sum(len(group.weights[0]) for group in groups)
         rows = (torch.zeros(agents, sum(sizes), device=groups[0].weights[0].device) for _ in range(4))
         self.x, self.surrogate, self.dual, self.gradient = rows
-        # qsgd's scale, which makes it a contraction: 1 + min(d / s^2, sqrt(d) / s).
+        # The scale that makes qsgd a contraction: 1 + min(d / s^2, sqrt(d) / s).
         d = sum(sizes)
         self.tau = 1 + min(d / LEVELS**2, d**0.5 / LEVELS)
         self.places, agent = [], 0
@@ -55,5 +55,5 @@ class Iteration:
             view[:, :, :g.shape[2]] = g
 
     def parts(self):
-        """The gradients: calls that may run side by side, between exchange and update."""
+        """The gradients as calls that may run in parallel, between exchange and update."""
         return [lambda g=g, v=v: self.take_gradient(g, v) for g, v in zip(self.groups, self.places)]

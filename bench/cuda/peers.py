@@ -4,12 +4,12 @@
     python3 bench/cuda/peers.py [FOLDER] [--compile]    medians in microseconds, as one JSON object
     python3 bench/cuda/peers.py --check                 the same arithmetic, small, on the CPU
 
-FOLDER holds MNIST's training set as idx files, packed (.gz) or not; without it the images are random
-bytes, as many of each label as MNIST has. Four peers: autograd over ten modules; the passes written
-out and batched over the agents (batched.py); those with two hidden layers; and a whole iteration of
-TiCoPD around them (iteration.py). The written-out ones are replayed as a CUDA graph: as the formulas
-have them (plainly_us), and in every arrangement that could suit cuBLAS, of which the fastest is `us`.
---compile adds torch.compile with autotuned kernels, which takes minutes to get ready.
+FOLDER holds MNIST's training set as idx files, with or without gzip. Without FOLDER the images are
+random bytes, with as many images per label as MNIST. There are four peers: autograd over ten modules;
+passes written by hand and batched over the agents (batched.py); the same with two hidden layers; and a
+whole iteration of TiCoPD around them (iteration.py). The passes written by hand are replayed as a CUDA
+graph: as in the formulas (plainly_us), and in every arrangement that could suit cuBLAS; the fastest of
+these is `us`. --compile adds torch.compile with autotuned kernels, which takes minutes to start.
 """
 import argparse
 import gzip
@@ -25,7 +25,7 @@ from iteration import ALPHA, BETA, LEVELS, THETA, Iteration
 
 AGENTS, PIXELS, CLASSES = 10, 784, 10
 COUNTS = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]  # of each digit in MNIST
-PLAINLY = "written plainly"  # bmm and elementwise operations as the formulas have them
+PLAINLY = "written plainly"  # bmm and elementwise operations as in the formulas
 MATMUL = {"fp32": "highest", "tf32": "high"}  # PyTorch's words for them
 
 
@@ -38,7 +38,7 @@ def read_idx(folder, name):
 
 
 def load_shards(folder, counts, device):
-    """One (images, labels) for each agent: all images of one digit, in floating point, resident."""
+    """One (images, labels) per agent: all images of one digit, as floats, resident on the device."""
     if folder:
         images = read_idx(folder, "train-images-idx3-ubyte").reshape(-1, PIXELS)
         labels = read_idx(folder, "train-labels-idx1-ubyte")
@@ -51,7 +51,7 @@ def load_shards(folder, counts, device):
 
 
 def make_models(hidden, device):
-    """One network for each agent, each at a point of its own."""
+    """One network per agent, each with its own parameters."""
     torch.manual_seed(1)
     widths, models = [PIXELS, *hidden, CLASSES], []
     for _ in range(AGENTS):
@@ -63,19 +63,19 @@ def make_models(hidden, device):
 
 
 def eager(models, shards):
-    """What one writes first: a loss and a backward pass for each agent."""
+    """The obvious code: a loss and a backward pass per agent."""
     for model, (features, labels) in zip(models, shards):
         model.zero_grad(set_to_none=True)
         torch.nn.functional.cross_entropy(model(features), labels).backward()
 
 
 def reference_rows(models, shards):
-    """Each agent's gradient as one row: autograd's, in double."""
+    """The gradient of each agent as one row, by autograd in double."""
     rows = []
     for model, (features, labels) in zip(models, shards):
         eager([model.double()], [(features.double(), labels)])
         rows.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
-        model.float()  # nothing is lost: every float is a double
+        model.float()  # exact, since every float is a double
     return rows
 
 
@@ -85,12 +85,12 @@ def worst_error(groups, reference):
 
 
 def arrangements(models, shards, compiler):
-    """Everything worth trying: a name, and what makes its groups of agents."""
+    """All arrangements worth trying: a name, and a function that makes its groups of agents."""
     yield PLAINLY, lambda: [Compiled(models, shards, lambda passes: passes)]
     yield "samples last", lambda: [Batched(models, shards, True)]
     for split in (1, 2, 4, 8):
         yield f"samples first, sums in {split}", lambda: [Batched(models, shards, False, split)]
-    for last in (True, False):  # nearly nothing is padded, and the device overlaps the agents
+    for last in (True, False):  # hardly any padding, and the device overlaps the agents
         yield (f"an agent a stream, samples {'last' if last else 'first'}",
                lambda: [Batched([m], [s], last) for m, s in zip(models, shards)])
     if compiler:
@@ -98,7 +98,7 @@ def arrangements(models, shards, compiler):
 
 
 def captured(parts, before=None, after=None):
-    """Calls as one CUDA graph: `parts` side by side, and what comes before and after all of them."""
+    """Captures calls as one CUDA graph: `before`, then `parts` in parallel, then `after`."""
     main, others = torch.cuda.Stream(), [torch.cuda.Stream() for _ in parts[1:]]
 
     def all_steps():  # on `main`
@@ -115,7 +115,7 @@ def captured(parts, before=None, after=None):
             after()
 
     torch.cuda.synchronize()
-    with torch.cuda.stream(main):  # before the capture cuBLAS takes its workspaces, Triton compiles
+    with torch.cuda.stream(main):  # warm-up: cuBLAS allocates its workspaces, Triton compiles
         for _ in range(3):
             all_steps()
     torch.cuda.synchronize()
@@ -126,7 +126,7 @@ def captured(parts, before=None, after=None):
 
 
 def median_us(call, inner, repetitions=40):
-    """`inner` calls in a row make one measurement, so that no launch from an idle device is counted."""
+    """Measures `inner` calls in a row, so that launches on an idle device do not count."""
     for _ in range(3 * inner):
         call()
     times = []
@@ -142,7 +142,7 @@ def median_us(call, inner, repetitions=40):
 
 
 def batched(models, shards, precision, compiler):
-    """The fastest arrangement with the faster of the two libraries, and all that were tried."""
+    """The fastest arrangement with the faster of the two libraries, and all results."""
     torch.set_float32_matmul_precision(MATMUL[precision])
     reference, tried = reference_rows(models, shards), {}
     for blas in ("cublas", "cublaslt"):
@@ -159,7 +159,7 @@ def batched(models, shards, precision, compiler):
 
 
 def whole(models, shards, precision, arrangement):
-    """A whole iteration, with its gradient written plainly and in the arrangement given."""
+    """A whole iteration, with its gradient written plainly and in the given arrangement."""
     torch.set_float32_matmul_precision(MATMUL[precision])
     found = {}
     for blas in ("cublas", "cublaslt"):
@@ -176,7 +176,7 @@ def whole(models, shards, precision, arrangement):
 
 
 def check_iteration(make, reference):
-    """What the step did with x is the gradient, and the surrogate is a level's width from x at most."""
+    """Checks that x moved by the gradient, and that the surrogate is within one level of x."""
     it = Iteration(make())
     x = it.x.clone()
     it.exchange()
@@ -202,7 +202,7 @@ def check_iteration(make, reference):
 
 
 def check():
-    """On the CPU: every arrangement has autograd's gradients."""
+    """Checks on the CPU that every arrangement gives autograd's gradients."""
     shards = load_shards(None, [count // 100 for count in COUNTS], "cpu")
     for hidden in ([100], [200, 100]):
         models = make_models(hidden, "cpu")

@@ -19,7 +19,7 @@ inline Matrix to_matrix(const Field<double>& x) {
   return all;
 }
 
-// max |x - y| / max |y|; NaN where either holds one.
+// max |x - y| / max |y|; NaN if either matrix holds a NaN or an infinity.
 inline double difference(const Matrix& x, const Matrix& y) {
   if (!x.allFinite() || !y.allFinite()) return std::nan("");
   return (x - y).cwiseAbs().maxCoeff() / y.cwiseAbs().maxCoeff();
@@ -42,7 +42,8 @@ inline CodecOptions keep(std::string kind, std::size_t k) {
   return o;
 }
 
-// One heterogeneous problem twice: for the library and for the transcripts.
+// One heterogeneous problem in two forms: as an objective for the library and as dense matrices
+// for the transcripts.
 class Twice : public ::testing::Test {
  protected:
   static constexpr int n = 9, k = 3;

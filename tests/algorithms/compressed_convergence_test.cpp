@@ -1,5 +1,5 @@
-// Heterogeneous least squares: which of the compressed and local methods reach the solution, which
-// stall, and TiCoPD where links come and go and channels are noisy.
+// Heterogeneous least squares: some compressed and local methods reach the solution, others stall.
+// TiCoPD is also run over time-varying links and noisy channels.
 #include <fmt/format.h>
 
 #include "algorithms/agreement.hpp"
@@ -31,7 +31,7 @@ class CompressedConvergence : public ::testing::Test {
             .watch = {.rounds = {.every = 1000000}}};
   }
 
-  // max_i ||x_i - x*|| / ||x*||; infinite where the run diverged.
+  // max_i ||x_i - x*|| / ||x*||; infinite if the run diverged.
   template <class Algorithm>
   double error(const Algorithm& algorithm, const ticopd::Setup<double>& s) const try {
     const Matrix x = to_matrix(solve(algorithm, s).x);
@@ -44,12 +44,12 @@ class CompressedConvergence : public ::testing::Test {
   }
 };
 
-TEST_F(CompressedConvergence, DoCoMIsExact) {
+TEST_F(CompressedConvergence, DoCoMReachesTheSolution) {
   EXPECT_LT(error(DoCoM{.eta = 0.05, .gamma = 0.4, .beta = 0.5}, setup(qsgd(4), 4000)), 1e-10);
 }
 
-// The slower the momentum against the step, the less of the mini-batches' noise is left: plain
-// tracking (beta = 1) stays nine times further away.
+// A slow momentum (small beta) averages the noise of the mini-batches out. Plain tracking (beta =
+// 1) stays nine times further from the solution.
 TEST_F(CompressedConvergence, DoCoMsMomentumRemovesVariance) {
   auto s = setup(qsgd(6), 20000);
   s.batch = 3;
@@ -59,7 +59,7 @@ TEST_F(CompressedConvergence, DoCoMsMomentumRemovesVariance) {
   EXPECT_LT(momentum, plain / 5);
 }
 
-TEST_F(CompressedConvergence, MagnussonsShrinkingGridIsExactIfItShrinksNoFasterThanTheMethod) {
+TEST_F(CompressedConvergence, MagnussonReachesTheSolutionIfItsGridShrinksNoFasterThanItsError) {
   const auto with = [&](double kappa) {
     const Magnusson m{.eta = 0.1, .alpha = 2, .beta = 1.5, .r0 = 2, .kappa = kappa, .bits = 5};
     return error(m, setup(codec("identity"), 3000));
@@ -68,7 +68,7 @@ TEST_F(CompressedConvergence, MagnussonsShrinkingGridIsExactIfItShrinksNoFasterT
   EXPECT_GT(with(0.9), 1e-4) << "the box outran the model";
 }
 
-TEST_F(CompressedConvergence, MagnussonCountsWhatLeavesItsBox) {
+TEST_F(CompressedConvergence, MagnussonCountsTheCoordinatesOutsideItsBox) {
   const Magnusson good{.eta = 0.1, .alpha = 2, .beta = 1.5, .r0 = 2, .kappa = 0.99, .bits = 5};
   const Magnusson bad{.eta = 0.1, .alpha = 2, .beta = 1.5, .r0 = 2, .kappa = 0.9, .bits = 5};
   const auto saturated = [&](const Magnusson& m) {
@@ -81,8 +81,8 @@ TEST_F(CompressedConvergence, MagnussonCountsWhatLeavesItsBox) {
   EXPECT_GT(saturated(bad), 1000u);
 }
 
-// DGD's bias, and theirs: agents pull to their own solutions. A tenth of the step, about a tenth of
-// the bias.
+// These methods have the bias of DGD, since each agent pulls towards its own solution. The bias is
+// proportional to the step size: a tenth of the step leaves about a tenth of the bias.
 template <class Make>
 void expect_bias_in_proportion(const CompressedConvergence&, Make error_of) {
   const double large = error_of(0.02), small = error_of(0.002);
@@ -106,7 +106,7 @@ TEST_F(CompressedConvergence, DeepSqueezeStallsInProportionToItsStep) {
   });
 }
 
-TEST_F(CompressedConvergence, LocalSGDIsExactAtACentreEveryRoundAndDriftsWithItsPeriod) {
+TEST_F(CompressedConvergence, LocalSGDIsExactWithAServerEveryRoundAndDriftsWithLongerPeriods) {
   auto s = setup(codec("identity"), 2000);
   s.graph = star(n);
   EXPECT_LT(error(LocalSGD{.eta = 0.1, .period = 1, .average = "star"}, s), 1e-10);
@@ -116,8 +116,9 @@ TEST_F(CompressedConvergence, LocalSGDIsExactAtACentreEveryRoundAndDriftsWithIts
   EXPECT_GT(ten, 2 * two);
 }
 
-// What an agent owes is paid later, and its own gradient is never zero: a bias in proportion to the
-// step even with a server and an exchange every round, and more of it the longer the period.
+// Error feedback applies the dropped part of an update later, and an agent's own gradient is never
+// zero. So the bias is proportional to the step size, even with a server and an exchange in every
+// round, and it grows with the period.
 TEST_F(CompressedConvergence, QsparseLocalSGDStallsInProportionToItsStep) {
   const auto with = [&](double eta, double period) {
     auto s = setup(keep("top_k", 4), static_cast<std::uint32_t>(120 / eta));
@@ -131,8 +132,9 @@ TEST_F(CompressedConvergence, QsparseLocalSGDStallsInProportionToItsStep) {
   EXPECT_GT(with(0.03, 8), 3 * large);
 }
 
-// More rounds with the steps of its rule bring it nearer, slowly, as its theory says.
-TEST_F(CompressedConvergence, QDGDWithItsStepRuleComesNearerTheLongerItRuns) {
+// QDGD's rule derives its steps from the number of rounds: longer runs end closer to the solution,
+// slowly, as its theory says.
+TEST_F(CompressedConvergence, QDGDWithItsStepRuleGetsCloserInLongerRuns) {
   const CodecOptions unbiased = qsgd(8, false);
   const double once = error(QDGD{.alpha = 0.3, .epsilon = 0.3}, setup(unbiased, 2000));
   const double rule = error(QDGD{}, setup(unbiased, 2000));
@@ -142,7 +144,7 @@ TEST_F(CompressedConvergence, QDGDWithItsStepRuleComesNearerTheLongerItRuns) {
   EXPECT_GT(longer, 1e-4) << "it is no exact method at any one length";
 }
 
-TEST_F(CompressedConvergence, TiCoPDIsExactOverLinksThatComeAndGo) {
+TEST_F(CompressedConvergence, TiCoPDReachesTheSolutionOverTimeVaryingLinks) {
   const TiCoPD method{.alpha = 0.05, .theta = 1.5, .eta = 0.3, .beta = 1};
   for (const LinkSchedule links : {LinkSchedule{.drop = 0.2}, LinkSchedule{.drop = 0.7}}) {
     auto s = setup(qsgd(4), 12000);
@@ -155,9 +157,9 @@ TEST_F(CompressedConvergence, TiCoPDIsExactOverLinksThatComeAndGo) {
   EXPECT_LT(error(method, s), 1e-10) << "one edge a round";
 }
 
-// Unscaled 1-bit qsgd does not contract (its error is up to sqrt(d) = 4.5 times its input's):
-// without a gain below one the surrogates run away.
-TEST_F(CompressedConvergence, TiCoPDNeedsItsGammaWhereTheCodecDoesNotContract) {
+// Unscaled 1-bit qsgd does not contract: its error is up to sqrt(d) = 4.5 times the norm of its
+// input. Without a gamma below one the surrogates diverge.
+TEST_F(CompressedConvergence, TiCoPDNeedsGammaBelowOneIfTheCodecDoesNotContract) {
   for (const double drop : {0.0, 0.2}) {
     auto s = setup(qsgd(1, false), 20000);
     s.links = {.drop = drop};
@@ -168,9 +170,9 @@ TEST_F(CompressedConvergence, TiCoPDNeedsItsGammaWhereTheCodecDoesNotContract) {
   }
 }
 
-// A gain that falls averages the noise out, further the longer it runs; without it a run stays
-// where the noise leaves it.
-TEST_F(CompressedConvergence, TiCoPDsGammaAveragesANoisyChannelOut) {
+// A falling gamma averages the noise out, and longer runs end closer to the solution. With a
+// constant gamma the error stays at the level of the noise.
+TEST_F(CompressedConvergence, TiCoPDAveragesChannelNoiseOutWithAFallingGamma) {
   for (const auto& [kind, drop] : {std::pair{ChannelNoise::Kind::uniform, 0.0},
                                    std::pair{ChannelNoise::Kind::gaussian, 0.2}}) {
     const auto with = [&](const Schedule& gamma, std::uint32_t rounds) {

@@ -1,4 +1,4 @@
-// What the compressed and local methods turn into at the ends of their parameter ranges.
+// At the ends of their parameter ranges the compressed and local methods equal simpler methods.
 #include "algorithms/agreement.hpp"
 #include "dense/compressed_transcripts.hpp"
 #include "ticopd/algorithms/choco_gossip.hpp"
@@ -53,7 +53,7 @@ TEST_F(CompressedIdentity, DoCoMUncompressedWithBetaOneIsGradientTrackingInItsAT
   EXPECT_LT(difference(library(DoCoM{.eta = 0.05, .gamma = 1, .beta = 1}, identical), x), 1e-12);
 }
 
-// Whatever beta: over all samples there is no variance to remove.
+// Full gradients have no variance for beta to remove.
 TEST_F(CompressedIdentity, DoCoMOverAllSamplesDoesNotDependOnBeta) {
   const Matrix x = library(DoCoM{.eta = 0.02, .gamma = 0.3, .beta = 1}, keep("top_k", k));
   const Matrix y = library(DoCoM{.eta = 0.02, .gamma = 0.3, .beta = 0.1}, keep("top_k", k));
@@ -68,7 +68,7 @@ TEST_F(CompressedIdentity, QDGDWithEpsilonOneIsDGDWithQuantisedNeighbours) {
         << options.kind;
 }
 
-TEST_F(CompressedIdentity, QDGDTakesItsStepsFromTheNumberOfRounds) {
+TEST_F(CompressedIdentity, QDGDDerivesItsStepsFromTheNumberOfRounds) {
   for (const std::uint32_t T : {100u, 900u}) {
     const double alpha = 0.3 / std::pow(T, 1.0 / 6), epsilon = std::min(1.0, 15 / std::sqrt(T));
     const ticopd::Setup<double> s = setup(keep("top_k", k), T);
@@ -77,7 +77,7 @@ TEST_F(CompressedIdentity, QDGDTakesItsStepsFromTheNumberOfRounds) {
   }
 }
 
-TEST_F(CompressedIdentity, SparqSGDWithoutThresholdEveryRoundIsChocoSGD) {
+TEST_F(CompressedIdentity, SparqSGDWithoutThresholdAndWithPeriodOneIsChocoSGD) {
   for (const CodecOptions& options : {keep("top_k", k), qsgd(4), codec("sign")})
     EXPECT_EQ(
         solve(SparqSGD{.eta = 0.03, .gamma = 0.2, .threshold = 0, .period = 1}, setup(options))
@@ -87,7 +87,7 @@ TEST_F(CompressedIdentity, SparqSGDWithoutThresholdEveryRoundIsChocoSGD) {
 }
 
 // The mean of all models takes one step with the mean of all gradients.
-TEST_F(CompressedIdentity, LocalSGDAtACentreEveryRoundIsParallelSGD) {
+TEST_F(CompressedIdentity, LocalSGDWithAServerEveryRoundIsParallelSGD) {
   Eigen::RowVectorXd x = problem.X0.row(0);
   for (int t = 1; t <= rounds; ++t)
     x -= 0.05 * problem.gradients(x.replicate(n, 1)).colwise().mean();
@@ -103,7 +103,7 @@ TEST_F(CompressedIdentity, LocalSGDWithNeighboursEveryRoundIsAdaptThenCombine) {
             1e-12);
 }
 
-TEST_F(CompressedIdentity, QsparseLocalSGDUncompressedIsLocalSGDAtTheCentre) {
+TEST_F(CompressedIdentity, QsparseLocalSGDUncompressedIsLocalSGDWithAServer) {
   ticopd::Setup<double> s = setup(identical);
   s.graph = star(n);
   const Matrix x = to_matrix(solve(QsparseLocalSGD{.eta = 0.05, .period = 3}, s).x);
@@ -117,7 +117,7 @@ TEST_F(CompressedIdentity, DeepSqueezeUncompressedIsAdaptThenCombine) {
             1e-12);
 }
 
-TEST_F(CompressedIdentity, ChocoGossipKeepsTheMeanAndReachesIt) {
+TEST_F(CompressedIdentity, ChocoGossipConvergesToTheMeanOfItsStart) {
   const Matrix begin = problem.X0 - problem.gradients(problem.X0);
   const Matrix mean = begin.colwise().mean().replicate(n, 1);
   const Matrix x = library(ChocoGossip{.gamma = 0.3}, keep("top_k", k), 3000);
@@ -125,14 +125,14 @@ TEST_F(CompressedIdentity, ChocoGossipKeepsTheMeanAndReachesIt) {
   EXPECT_GT(difference(begin, mean), 0.1);
 }
 
-TEST_F(CompressedIdentity, OverLinksThatAreAllThereTiCoPDIsTiCoPD) {
+TEST_F(CompressedIdentity, TiCoPDOverLinksThatAreAllActiveIsTiCoPDWithBroadcasts) {
   ticopd::Setup<double> s = setup(keep("top_k", k));
   const TiCoPD method{.alpha = 0.05, .theta = 1, .eta = 0.1, .beta = 0.7, .gamma = 0.6};
   const Matrix x = to_matrix(solve(method, s).x);
   s.links = {.drop = 1e-12};
   const auto by_link = solve(method, s);
   EXPECT_LT(difference(to_matrix(by_link.x), x), 1e-12);
-  // But every neighbour is told apart.
+  // But each neighbour gets its own message.
   const std::uint64_t each = make_codec<double>(keep("top_k", k))->payload_bytes(d);
   for (int i = 0; i < n; ++i)
     EXPECT_EQ(by_link.ledger[static_cast<std::size_t>(i)].payload_bytes,

@@ -28,7 +28,7 @@ class CompressedTranscript : public Twice {
   }
 };
 
-TEST_F(CompressedTranscript, DoCoMOverAllSamplesAndOverMiniBatches) {
+TEST_F(CompressedTranscript, DoCoMMatchesItsTranscriptWithAndWithoutMiniBatches) {
   for (const std::size_t batch : {std::size_t{0}, std::size_t{4}}) {
     ticopd::Setup<double> s = setup(top);
     s.batch = batch;
@@ -38,8 +38,8 @@ TEST_F(CompressedTranscript, DoCoMOverAllSamplesAndOverMiniBatches) {
   }
 }
 
-// y's surrogates start at the gradients over all samples, whatever the batch.
-TEST_F(CompressedTranscript, DoCoMFromAWarmStart) {
+// The surrogates of y start at the full gradients, for any batch size.
+TEST_F(CompressedTranscript, DoCoMMatchesItsTranscriptFromAWarmStart) {
   for (const std::size_t batch : {std::size_t{0}, std::size_t{4}}) {
     ticopd::Setup<double> s = setup(top);
     s.batch = batch;
@@ -50,7 +50,7 @@ TEST_F(CompressedTranscript, DoCoMFromAWarmStart) {
   }
 }
 
-TEST_F(CompressedTranscript, TiCoPDWithMiniBatches) {
+TEST_F(CompressedTranscript, TiCoPDMatchesItsTranscriptWithMiniBatches) {
   ticopd::Setup<double> s = setup(codec("identity"), 50);
   s.batch = 4;
   const Matrix x = with(TiCoPD{.alpha = 0.02, .theta = 1, .eta = 0.1, .beta = 1}, s);
@@ -63,12 +63,12 @@ TEST_F(CompressedTranscript, TiCoPDWithMiniBatches) {
   EXPECT_LT(difference(x, y), tolerance);
 }
 
-TEST_F(CompressedTranscript, QDGD) {
+TEST_F(CompressedTranscript, QDGDMatchesItsTranscript) {
   const Matrix x = library(QDGD{.alpha = 0.2, .epsilon = 0.3}, top);
   EXPECT_LT(difference(x, qdgd(problem, Q, 0.2, 0.3, rounds)), tolerance);
 }
 
-TEST_F(CompressedTranscript, SparqSGDSpeaksOnlyWhenItHasMovedAndWhenItIsTime) {
+TEST_F(CompressedTranscript, SparqSGDMatchesItsTranscriptAndSendsOnlyRowsThatMoved) {
   for (const double threshold : {0.0, 300.0}) {
     int told = 0;
     const Matrix y = sparq_sgd(problem, Q, 0.05, 0.3, threshold, 3, rounds, told);
@@ -88,7 +88,7 @@ TEST_F(CompressedTranscript, SparqSGDSpeaksOnlyWhenItHasMovedAndWhenItIsTime) {
   }
 }
 
-TEST_F(CompressedTranscript, LocalSGDWithNeighboursAndAtACentre) {
+TEST_F(CompressedTranscript, LocalSGDMatchesItsTranscriptWithNeighboursAndWithAServer) {
   const CodecOptions none = codec("identity");
   EXPECT_LT(difference(library(LocalSGD{.eta = 0.05, .period = 4}, none),
                        local_sgd(problem, problem.W, 0.05, 4, rounds)),
@@ -101,7 +101,7 @@ TEST_F(CompressedTranscript, LocalSGDWithNeighboursAndAtACentre) {
             tolerance);
 }
 
-TEST_F(CompressedTranscript, QsparseLocalSGD) {
+TEST_F(CompressedTranscript, QsparseLocalSGDMatchesItsTranscript) {
   ticopd::Setup<double> s = setup(top);
   s.graph = star(n);
   EXPECT_LT(difference(with(QsparseLocalSGD{.eta = 0.01, .period = 2}, s),
@@ -109,21 +109,21 @@ TEST_F(CompressedTranscript, QsparseLocalSGD) {
             tolerance);
 }
 
-TEST_F(CompressedTranscript, ChocoGossip) {
+TEST_F(CompressedTranscript, ChocoGossipMatchesItsTranscript) {
   EXPECT_LT(
       difference(library(ChocoGossip{.gamma = 0.3}, top), choco_gossip(problem, Q, 0.3, rounds)),
       tolerance);
 }
 
-TEST_F(CompressedTranscript, DeepSqueeze) {
+TEST_F(CompressedTranscript, DeepSqueezeMatchesItsTranscript) {
   EXPECT_LT(difference(library(DeepSqueeze{.eta = 0.02, .gamma = 0.1}, top),
                        deepsqueeze(problem, Q, 0.02, 0.1, rounds)),
             tolerance);
 }
 
-// Where a value lies just between two points of the grid, rounding may take either: few rounds.
-// From a small box the models run away at first: what leaves it goes to its edge, and is counted.
-TEST_F(CompressedTranscript, MagnussonInBoxesThatHoldEverythingAndInSomeThatDoNot) {
+// Few rounds, since a value just between two grid points may round either way in the two versions.
+// In a small box the models diverge at first: values outside are clamped to the edge and counted.
+TEST_F(CompressedTranscript, MagnussonMatchesItsTranscriptInLargeAndInSmallBoxes) {
   for (const double r0 : {3.0, 0.1}) {
     const Magnusson method{.eta = 0.05, .alpha = 1, .beta = 1, .r0 = r0, .kappa = 0.97, .bits = 10};
     const auto found = solve(method, setup(codec("identity"), 60));
@@ -136,7 +136,7 @@ TEST_F(CompressedTranscript, MagnussonInBoxesThatHoldEverythingAndInSomeThatDoNo
   }
 }
 
-TEST_F(CompressedTranscript, TiCoPDOverLinksThatComeAndGo) {
+TEST_F(CompressedTranscript, TiCoPDMatchesItsTranscriptOverTimeVaryingLinks) {
   const Compress one_row = top_k(k);
   for (const LinkSchedule schedule : {LinkSchedule{.drop = 0.3}, LinkSchedule{.one_edge = true}}) {
     const auto active = [&](int t) {
@@ -161,8 +161,8 @@ TEST_F(CompressedTranscript, TiCoPDOverLinksThatComeAndGo) {
   }
 }
 
-// What a noisy channel adds is known to the transcript; what becomes of it is not.
-TEST_F(CompressedTranscript, TiCoPDOverANoisyChannel) {
+// The transcript draws the same channel noise as the library, but applies it in its own way.
+TEST_F(CompressedTranscript, TiCoPDMatchesItsTranscriptOverANoisyChannel) {
   for (const auto kind : {ChannelNoise::Kind::uniform, ChannelNoise::Kind::gaussian}) {
     const ChannelNoise noise{kind, 0.05};
     std::uint32_t t = 0;

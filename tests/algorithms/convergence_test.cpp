@@ -1,5 +1,5 @@
-// Heterogeneous least squares on a ring of 8 with 4-bit messages: who reaches the solution of the
-// whole problem and who stalls on the way because the agents' own solutions differ.
+// Heterogeneous least squares on a ring of 8 with 4-bit messages: some methods reach the solution
+// of the whole problem, others stall because the agents' own solutions differ.
 #include <fmt/format.h>
 
 #include "algorithms/agreement.hpp"
@@ -14,7 +14,8 @@
 namespace ticopd::dense {
 namespace {
 
-// The same f_i by their normal equations, H_i x - r_i: quick enough for runs that must be long.
+// The same f_i through their normal equations: the gradient H_i x - r_i is fast enough for long
+// runs.
 class NormalEquations final : public Objective<double> {
  public:
   explicit NormalEquations(const LeastSquares<double>& f) {
@@ -71,7 +72,8 @@ class Heterogeneous : public ::testing::Test {
     return e;
   }
 
-  // Above the bound, and hardly nearer after three times the rounds: a stall, not a slow approach.
+  // The error stays above the bound and hardly falls in three times the rounds: a stall, not slow
+  // convergence.
   template <class Algorithm>
   static void expect_stall(const Algorithm& algorithm, const CodecOptions& options,
                            std::uint32_t rounds) {

@@ -1,5 +1,4 @@
-// 10^5 rounds in float: what is recomputed stays at rounding level, what is accumulated drifts
-// away.
+// 10^5 rounds in float: a recomputed mixture stays at rounding level, an accumulated one drifts.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +69,8 @@ CodecOptions qsgd(int bits) {
   return o;
 }
 
-// Rounding level on this problem: coordinates and duals are of order 1, sums over 10 agents.
+// The rounding level of this problem: coordinates and duals are of order 1, and sums run over 10
+// agents.
 constexpr double gradient_bound = 2e-11, dual_bound = 5e-5;
 
 void expect_flat(int bits) {
@@ -82,7 +82,7 @@ void expect_flat(int bits) {
       .iterations = 100000,
       .watch = {.rounds = {.every = 5000}, .on_log = [&](const Metrics& m) { rows.push_back(m); }}};
   solve(TiCoPD{.alpha = alpha, .theta = theta, .eta = eta}, setup);
-  double early = 0, late = 0, duals = 0;  // the largest of two stretches, and of all
+  double early = 0, late = 0, duals = 0;  // the largest values of the two halves, and of all
   int looked = 0;
   for (const Metrics& m : rows) {
     if (m.iteration < 20000) continue;
@@ -106,7 +106,8 @@ TEST(Drift, TheDualsAndTheGradientStayAtRoundingLevelWithFourBits) {
   expect_flat(4);
 }
 
-// The same rounds with the running sum s_i of the paper, in float: the bounds above are not idle.
+// The same rounds with the running sum s_i of the paper, in float. It exceeds the bounds above,
+// which shows that they are tight enough to find drift.
 TEST(Drift, AnAccumulatedMixtureWouldFailTheSameBounds) {
   const Quadratics f;
   const Graph graph = ring(n);

@@ -1,5 +1,5 @@
 // Heterogeneous least squares on a ring of 8: the exact methods reach the solution of the whole
-// problem, and the perturbed one stalls as far from it as its perturbation is large.
+// problem, and the perturbed one stalls at a distance in proportion to its perturbation.
 #include <fmt/format.h>
 
 #include "algorithms/agreement.hpp"
@@ -48,7 +48,7 @@ class Exact : public ::testing::Test {
   static inline Vector solution;
 };
 
-TEST_F(Exact, DGDWouldNotReachIt) {
+TEST_F(Exact, DGDDoesNotReachTheSolution) {
   EXPECT_GT(error(DGD{.eta = 0.1}, 2000), 1e-2);
 }
 
@@ -78,8 +78,8 @@ TEST_F(Exact, LEADReachesTheSolutionWithTwoBits) {
   EXPECT_LT(error(LEAD{.eta = 0.15, .alpha = 0.3, .gamma = 0.3}, 2000, qsgd(2, false)), exact);
 }
 
-// The recursions of the two papers in x alone, by differences W - I as the library mixes.
-TEST_F(Exact, EXTRAAndNIDSStayAtTheSolutionInFloatWhereTheirRecursionsDrift) {
+// The recursions in x alone, as the two papers write them; mixing by W - I, as the library does.
+TEST_F(Exact, EXTRAAndNIDSStayAtTheSolutionInFloatAlthoughTheirRecursionsDrift) {
   using Rows = Eigen::MatrixXf;
   const Problem p(LeastSquares<double>(size), ring(8), 1);
   const Rows W_I = (p.W - Matrix::Identity(8, 8)).cast<float>();
@@ -114,7 +114,7 @@ TEST_F(Exact, EXTRAAndNIDSStayAtTheSolutionInFloatWhereTheirRecursionsDrift) {
   EXPECT_LT(error<float>(NIDS{.alpha = 0.15}, 10000), 1e-5);
 }
 
-TEST_F(Exact, ThePerturbedMethodStallsAsFarAwayAsItsPerturbationIsLarge) {
+TEST_F(Exact, ProxPdaPerturbedStallsInProportionToItsPerturbation) {
   double last = 0;
   for (const double gamma : {0.04, 0.02, 0.01, 0.005}) {
     const ProxPdaPerturbed algorithm{.rho = 2, .gamma = gamma};

@@ -1,5 +1,5 @@
-// What the exact methods turn into: into each other, and into the compressed methods without
-// compression.
+// With the right parameters the exact methods equal each other, and the compressed methods without
+// compression equal them.
 #include "algorithms/agreement.hpp"
 #include "dense/exact_transcripts.hpp"
 #include "ticopd/algorithms/beer.hpp"
@@ -27,7 +27,7 @@ class ExactIdentity : public Twice {
     problem = Problem(*f, graph, 1);
   }
 
-  // A run to be stepped through by hand; `look` sees it after every round.
+  // Steps through a run by hand and calls `look` after every round.
   template <class Algorithm, class Look>
   void watch(Algorithm params, const CodecOptions& options, int count, const Look& look) const {
     Warnings warnings;
@@ -47,7 +47,7 @@ class ExactIdentity : public Twice {
   }
 };
 
-TEST_F(ExactIdentity, LEADWithoutCompressionIsNIDSWhateverItsMemory) {
+TEST_F(ExactIdentity, LEADWithoutCompressionIsNIDSForAnyAlpha) {
   const Matrix y = library(NIDS{.alpha = 0.2}, identical);
   for (const double gain : {1.0, 0.5, 0.1})
     for (const bool warm_start : {false, true})
@@ -74,7 +74,7 @@ TEST_F(ExactIdentity, ExactDiffusionIsNIDSFromItsFirstIterateOn) {
             1e-6);
 }
 
-TEST_F(ExactIdentity, TiCoPDWithoutCompressionIsThePrimalDualMethodWhateverItsBeta) {
+TEST_F(ExactIdentity, TiCoPDWithoutCompressionIsThePrimalDualMethodForAnyBeta) {
   const double alpha = 0.05, theta = 1.5, eta = 0.2;
   const Matrix y =
       library(PrimalDual{.eta = alpha, .alpha = theta, .beta = std::sqrt(eta / alpha)}, identical);
@@ -107,20 +107,20 @@ TEST_F(ExactIdentity, BEERWithoutCompressionFromAWarmStartIsGradientTracking) {
             1e-6);
 }
 
-// On a regular graph the metric A'A + B'B = 2D of the primal step is a number: 2 d beta takes the
-// part of 1 / eta in the primal-dual method.
-TEST_F(ExactIdentity, ProxGPDAOnARegularGraphIsThePrimalDualMethodWithTheFreshDual) {
+// On a regular graph the metric A'A + B'B = 2D of the primal step is the scalar 2d, so 2 d beta
+// stands for 1 / eta of the primal-dual method.
+TEST_F(ExactIdentity, ProxGPDAOnARegularGraphIsAPrimalDualMethodWithTheNewModelInItsDual) {
   on_ring();
   const double beta = 2, degree = 2, eta = 1 / (2 * degree * beta);
   Matrix x = problem.X0, p = problem.zero();
   for (int t = 1; t <= rounds; ++t) {
     x -= eta * (problem.gradients(x) + p + beta * (problem.L * x));
-    p += beta * (problem.L * x);  // the primal-dual method takes L x of before the step
+    p += beta * (problem.L * x);  // the primal-dual method uses L x from before the step
   }
   EXPECT_LT(difference(library(ProxGPDA{.beta = beta}, identical), x), 1e-12);
 }
 
-TEST_F(ExactIdentity, WithoutPerturbationTheProximalMethodsDifferOnlyInTheirStep) {
+TEST_F(ExactIdentity, ProximalMethodsWithoutPerturbationDifferOnlyInTheirStepSize) {
   on_ring();  // 2 d beta against rho lambda_max(L)
   const double lambda_max = spectrum(graph, Weights::metropolis).laplacian_max;
   const double rho = 2;
@@ -148,7 +148,7 @@ TEST_F(ExactIdentity, DualsSumToZero) {
         [&](const auto& run) { zero(run.d); });
 }
 
-// The form that tests of every algorithm do not take.
+// The tests of every algorithm run the default form only, so "atc" is checked here.
 TEST_F(ExactIdentity, AdaptThenCombineHasTheSameBitsOnThreeRanks) {
   ticopd::Setup<double> one = setup(identical, 50), three = one;
   three.execution.ranks = 3;

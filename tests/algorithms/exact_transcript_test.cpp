@@ -1,5 +1,5 @@
-// The uncompressed and exact methods against their transcripts as dense matrices, in double, on a
-// regular and on an irregular graph.
+// The uncompressed and exact methods compared with their transcripts as dense matrices, in double,
+// on a regular and an irregular graph.
 #include "algorithms/agreement.hpp"
 #include "dense/exact_transcripts.hpp"
 #include "ticopd/algorithms/extra.hpp"
@@ -26,14 +26,14 @@ class ExactTranscript : public Twice, public ::testing::WithParamInterface<const
   }
   const CodecOptions identical = codec("identity");
 
-  // A schedule for the library and for the transcripts.
+  // Each schedule in two forms: for the library and for the transcripts.
   const Schedule sinking = Schedule::inverse_sqrt(0.4, 20);
   const Step sinks = [](int t) { return 0.4 / std::sqrt(t + 20.0); };
   const Schedule halving = Schedule::step(1.5, 0.5, 60);
   const Step halves = [](int t) { return 1.5 * std::pow(0.5, (t - 1) / 60); };
 };
 
-TEST_P(ExactTranscript, EXTRA) {
+TEST_P(ExactTranscript, EXTRAMatchesItsTranscript) {
   EXPECT_LT(
       difference(library(EXTRA{.alpha = 0.1}, identical), extra(problem, always(0.1), rounds)),
       tolerance);
@@ -41,7 +41,7 @@ TEST_P(ExactTranscript, EXTRA) {
             tolerance);
 }
 
-TEST_P(ExactTranscript, GradientTrackingInBothForms) {
+TEST_P(ExactTranscript, GradientTrackingMatchesItsTranscriptInBothForms) {
   const Matrix x = library(GradientTracking{.eta = 0.05}, identical);
   const Matrix z = library(GradientTracking{.eta = 0.05, .form = "atc"}, identical);
   EXPECT_LT(difference(x, gradient_tracking(problem, always(0.05), rounds)), tolerance);
@@ -49,7 +49,7 @@ TEST_P(ExactTranscript, GradientTrackingInBothForms) {
   EXPECT_GT(difference(x, z), 1e-9) << "they are two methods";
 }
 
-TEST_P(ExactTranscript, GradientTrackingWithASchedule) {
+TEST_P(ExactTranscript, GradientTrackingMatchesItsTranscriptWithASchedule) {
   EXPECT_LT(difference(library(GradientTracking{.eta = sinking}, identical),
                        gradient_tracking(problem, sinks, rounds)),
             tolerance);
@@ -58,7 +58,7 @@ TEST_P(ExactTranscript, GradientTrackingWithASchedule) {
             tolerance);
 }
 
-TEST_P(ExactTranscript, GradientTrackingTakesOfEachModelTheGradientThatWasDrawnForIt) {
+TEST_P(ExactTranscript, GradientTrackingKeepsTheMiniBatchThatWasDrawnForAModel) {
   ticopd::Setup<double> s = setup(identical);
   s.batch = 4;
   const Matrix x = to_matrix(solve(GradientTracking{.eta = 0.02}, s).x);
@@ -68,7 +68,7 @@ TEST_P(ExactTranscript, GradientTrackingTakesOfEachModelTheGradientThatWasDrawnF
   EXPECT_GT(difference(x, gradient_tracking(problem, 0.02, rounds)), 1e-6);
 }
 
-TEST_P(ExactTranscript, PrimalDual) {
+TEST_P(ExactTranscript, PrimalDualMatchesItsTranscript) {
   const Matrix x = library(PrimalDual{.eta = 0.05, .alpha = 1.5, .beta = 1.2}, identical);
   EXPECT_LT(difference(x, primal_dual(problem, always(0.05), always(1.5), always(1.2), rounds)),
             tolerance);
@@ -76,7 +76,7 @@ TEST_P(ExactTranscript, PrimalDual) {
   EXPECT_LT(difference(z, primal_dual(problem, sinks, halves, always(1.2), rounds)), tolerance);
 }
 
-TEST_P(ExactTranscript, ProxGPDA) {
+TEST_P(ExactTranscript, ProxGPDAMatchesItsTranscript) {
   EXPECT_LT(
       difference(library(ProxGPDA{.beta = 3}, identical), prox_gpda(problem, always(3), rounds)),
       tolerance);
@@ -86,7 +86,7 @@ TEST_P(ExactTranscript, ProxGPDA) {
             tolerance);
 }
 
-TEST_P(ExactTranscript, ProxPdaPerturbed) {
+TEST_P(ExactTranscript, ProxPdaPerturbedMatchesItsTranscript) {
   EXPECT_LT(difference(library(ProxPdaPerturbed{.rho = 2, .gamma = 0.05}, identical),
                        prox_pda_perturbed(problem, always(2), always(0.05), rounds)),
             tolerance);
@@ -97,15 +97,15 @@ TEST_P(ExactTranscript, ProxPdaPerturbed) {
   EXPECT_LT(difference(x, y), tolerance);
 }
 
-TEST_P(ExactTranscript, NIDS) {
+TEST_P(ExactTranscript, NIDSMatchesItsTranscript) {
   EXPECT_LT(difference(library(NIDS{.alpha = 0.2}, identical), nids(problem, always(0.2), rounds)),
             tolerance);
   EXPECT_LT(difference(library(NIDS{.alpha = sinking}, identical), nids(problem, sinks, rounds)),
             tolerance);
 }
 
-// LEAD is made for unbiased codecs: with top-k, steps at which rounding is not amplified.
-TEST_P(ExactTranscript, LEAD) {
+// LEAD is designed for unbiased codecs. With top-k it needs steps that do not amplify rounding.
+TEST_P(ExactTranscript, LEADMatchesItsTranscript) {
   const LEAD algorithm{.eta = 0.05, .alpha = 0.7, .gamma = 0.1};
   const Matrix x = library(algorithm, keep("top_k", 8));
   EXPECT_LT(
@@ -113,7 +113,7 @@ TEST_P(ExactTranscript, LEAD) {
       tolerance);
 }
 
-TEST_P(ExactTranscript, LEADFromAWarmStartWithItsDefaultGain) {
+TEST_P(ExactTranscript, LEADMatchesItsTranscriptFromAWarmStart) {
   LEAD algorithm{.eta = 0.05, .gamma = 0.1};
   const Matrix cold = library(algorithm, keep("top_k", 8));
   algorithm.warm_start = true;
@@ -123,7 +123,7 @@ TEST_P(ExactTranscript, LEADFromAWarmStartWithItsDefaultGain) {
   EXPECT_GT(difference(x, cold), 1e-6);
 }
 
-TEST_P(ExactTranscript, LEADWithSchedules) {
+TEST_P(ExactTranscript, LEADMatchesItsTranscriptWithSchedules) {
   const Matrix x = library(LEAD{.eta = Schedule::inverse_sqrt(0.3, 20),
                                 .alpha = Schedule::step(0.9, 0.8, 60),
                                 .gamma = Schedule::inverse(20, 200)},
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(On, ExactTranscript, ::testing::Values("Ring", "ErdosRe
 
 class ProxLimits : public Twice {};
 
-TEST_F(ProxLimits, AForgetfulDualIsRefusedWithTheNamesOfBothKeys) {
+TEST_F(ProxLimits, RhoTimesGammaOfOneIsRejectedWithBothKeys) {
   EXPECT_NO_THROW(library(ProxPdaPerturbed{.rho = 2, .gamma = 0.49}, codec("identity"), 2));
   try {
     library(ProxPdaPerturbed{.rho = 2, .gamma = 0.5}, codec("identity"), 2);
@@ -150,7 +150,7 @@ TEST_F(ProxLimits, AForgetfulDualIsRefusedWithTheNamesOfBothKeys) {
   }
 }
 
-TEST_F(ProxLimits, AnAgentAloneHasNoStepSize) {
+TEST_F(ProxLimits, ASingleAgentIsRejected) {
   Warnings warnings;
   const Spectrum alone{.laplacian_max = 0, .laplacian_min = 0, .gap = 1};
   EXPECT_THROW(ProxGPDA{.beta = 1}.resolve(alone, warnings), ConfigError);

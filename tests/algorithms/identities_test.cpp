@@ -1,4 +1,4 @@
-// What the papers' algorithms turn into at the ends of their parameter ranges.
+// At the ends of their parameter ranges the papers' algorithms equal simpler ones.
 #include "algorithms/agreement.hpp"
 #include "dense/transcripts.hpp"
 #include "ticopd/algorithms/beer.hpp"
@@ -17,7 +17,7 @@ class Identity : public Twice {
  protected:
   const CodecOptions identical = codec("identity");
 
-  // A network to step through by hand, for what a solution does not show.
+  // A network to step through by hand, for state that a solution does not show.
   struct Surrounded {
     Surrounded(const Graph& g, const LeastSquares<double>& objective, const CodecOptions& options)
         : coder(make_codec<double>(options)),
@@ -34,7 +34,7 @@ class Identity : public Twice {
   };
 };
 
-TEST_F(Identity, TiCoPDWithBetaOneIsCpSGDWithTheWholeMemory) {
+TEST_F(Identity, TiCoPDWithBetaOneIsCpSGDWithAlphaXOne) {
   const double alpha = 0.05, theta = 1, eta = 0.1;
   for (const CodecOptions& options :
        {keep("top_k", k), keep("rand_k", 5), qsgd(4), codec("sign")}) {
@@ -46,7 +46,7 @@ TEST_F(Identity, TiCoPDWithBetaOneIsCpSGDWithTheWholeMemory) {
   }
 }
 
-TEST_F(Identity, TiCoPDUncompressedIsThePrimalDualMethodOfYiWhateverItsBeta) {
+TEST_F(Identity, TiCoPDUncompressedIsThePrimalDualMethodOfYiForAnyBeta) {
   const double alpha = 0.05, theta = 1, eta = 0.1;
   const Matrix y = yi_primal_dual(problem, alpha, theta, std::sqrt(eta / alpha), rounds);
   for (const double beta : {1.0, 0.6, 0.0})
@@ -76,7 +76,7 @@ TEST_F(Identity, BEERUncompressedFromAWarmStartIsGradientTracking) {
             1e-12);
 }
 
-TEST_F(Identity, ScaledQsgdIsUnscaledQsgdWithTheGainOneOverTau) {
+TEST_F(Identity, ScaledQsgdIsUnscaledQsgdWithGammaOneOverTau) {
   const double s = 3;  // 2 bits: tau is far from 1
   const double tau = 1 + std::min(d / (s * s), std::sqrt(static_cast<double>(d)) / s);
   ASSERT_GT(tau, 2);
@@ -129,9 +129,9 @@ TEST_F(Identity, TheTrackersOfBEERSumToTheGradients) {
   }
 }
 
-// The average moves by the gradients alone when beta = 1, and is disturbed by the codec when it is
-// not.
-TEST_F(Identity, TheAverageOfTiCoPDMovesAsItsDerivationSays) {
+// With beta = 1 the average moves by the gradients alone. With any other beta the codec's error
+// enters the average.
+TEST_F(Identity, TheAverageOfTiCoPDFollowsItsFormula) {
   for (const double beta : {1.0, 0.6}) {
     Surrounded world(graph, *f, keep("top_k", k));
     TiCoPD::Run<CpuNetwork<double>> run(TiCoPD{.alpha = 0.05, .theta = 1, .eta = 0.1, .beta = beta},

@@ -1,5 +1,5 @@
-// Step sizes that change, and the other mixing matrix: both reach a method from outside, and a
-// transcript with constants and Metropolis weights would not see a round or a half that is lost.
+// Step sizes that change, and lazy Metropolis weights. Both come from outside the method. Tests
+// with constant steps and Metropolis weights would miss a wrong round or a lost factor of a half.
 #include "algorithms/agreement.hpp"
 #include "dense/compressed_transcripts.hpp"
 #include "dense/exact_transcripts.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr int rounds = 200;
 constexpr double tolerance = 1e-12;
 
-// One schedule in two languages.
+// One schedule in two forms: for the library and for the transcript.
 struct Both {
   Schedule library;
   Step transcript;
@@ -51,7 +51,7 @@ class Schedules : public Twice {
   }
 };
 
-TEST_F(Schedules, AMethodUsesItsStepSizesOfTheRound) {
+TEST_F(Schedules, EveryMethodUsesTheStepSizesOfTheCurrentRound) {
   const auto [eta, step] = sinking(0.03);
   const auto [gamma, mix] = lowered(0.3);
   const auto [beta, weight] = vanishing(0.4);

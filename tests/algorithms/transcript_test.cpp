@@ -1,4 +1,5 @@
-// Every algorithm against its transcript as dense matrices, in double, with a deterministic codec.
+// Every algorithm compared with its transcript as dense matrices, in double, with a deterministic
+// codec.
 #include "algorithms/agreement.hpp"
 #include "dense/transcripts.hpp"
 #include "ticopd/algorithms/beer.hpp"
@@ -24,7 +25,7 @@ class Transcript : public Twice {
   }
 };
 
-TEST_F(Transcript, TheProblemIsHeterogeneousAndTheGraphIsNotRegular) {
+TEST_F(Transcript, TestProblemIsHeterogeneousAndItsGraphIsNotRegular) {
   int least = n, most = 0;
   for (int i = 0; i < n; ++i) {
     least = std::min(least, graph.degree(i));
@@ -36,7 +37,7 @@ TEST_F(Transcript, TheProblemIsHeterogeneousAndTheGraphIsNotRegular) {
   EXPECT_LT(problem.gradients(X).colwise().sum().norm(), 1e-12);
 }
 
-TEST_F(Transcript, TiCoPDWithItsDerivedBeta) {
+TEST_F(Transcript, TiCoPDMatchesItsTranscriptWithTheDerivedBeta) {
   const double alpha = 0.05, theta = 1, eta = 0.1, beta = 1 - alpha * theta * lambda_max();
   ASSERT_GT(beta, 0);
   const Matrix x = library(TiCoPD{.alpha = alpha, .theta = theta, .eta = eta}, top);
@@ -45,7 +46,7 @@ TEST_F(Transcript, TiCoPDWithItsDerivedBeta) {
   EXPECT_LT(difference(x, y), tolerance);
 }
 
-TEST_F(Transcript, TiCoPDWithGivenBetaAndAGainBelowOne) {
+TEST_F(Transcript, TiCoPDMatchesItsTranscriptWithAGivenBetaAndGammaBelowOne) {
   const Matrix x =
       library(TiCoPD{.alpha = 0.05, .theta = 1, .eta = 0.1, .beta = 0.7, .gamma = 0.6}, top);
   const Matrix y =
@@ -53,7 +54,7 @@ TEST_F(Transcript, TiCoPDWithGivenBetaAndAGainBelowOne) {
   EXPECT_LT(difference(x, y), tolerance);
 }
 
-TEST_F(Transcript, TiCoPDFromAWarmStart) {
+TEST_F(Transcript, TiCoPDMatchesItsTranscriptFromAWarmStart) {
   const Matrix x =
       library(TiCoPD{.alpha = 0.05, .theta = 1, .eta = 0.1, .beta = 0.8, .warm_start = true}, top);
   TiCoPDSteps steps{always(0.05), always(1), always(0.1), always(0.8)};
@@ -64,7 +65,7 @@ TEST_F(Transcript, TiCoPDFromAWarmStart) {
 }
 
 // The first round is t = 1, and the derived beta follows the schedules of alpha and theta.
-TEST_F(Transcript, TiCoPDWithSchedules) {
+TEST_F(Transcript, TiCoPDMatchesItsTranscriptWithSchedules) {
   const Matrix x = library(TiCoPD{.alpha = Schedule::inverse_sqrt(0.2, 15),
                                   .theta = Schedule::inverse(40, 39),
                                   .eta = Schedule::step(0.1, 0.5, 50)},
@@ -79,7 +80,7 @@ TEST_F(Transcript, TiCoPDWithSchedules) {
   EXPECT_LT(difference(x, ticopd(problem, Q, {alpha, theta, eta, beta}, rounds)), tolerance);
 }
 
-TEST_F(Transcript, ChocoSGD) {
+TEST_F(Transcript, ChocoSGDMatchesItsTranscript) {
   EXPECT_LT(difference(library(ChocoSGD{.eta = 0.05, .gamma = 0.2}, top),
                        choco_sgd(problem, Q, 0.05, 0.2, false, rounds)),
             tolerance);
@@ -88,36 +89,36 @@ TEST_F(Transcript, ChocoSGD) {
             tolerance);
 }
 
-TEST_F(Transcript, CpSGDWithAMemoryThatMovesByAPart) {
+TEST_F(Transcript, CpSGDMatchesItsTranscriptWithAlphaXBelowOne) {
   const Matrix x = library(CpSGD{.eta = 0.05, .gamma = 1, .omega = 1.2, .alpha_x = 0.4}, top);
   EXPECT_LT(difference(x, cp_sgd(problem, Q, {0.05, 1, 1.2, 0.4}, rounds)), tolerance);
 }
 
-TEST_F(Transcript, CpSGDFromAWarmStart) {
+TEST_F(Transcript, CpSGDMatchesItsTranscriptFromAWarmStart) {
   CpSGD method{.eta = 0.05, .gamma = 1, .omega = 1.2, .alpha_x = 0.4, .warm_start = true};
   const Matrix x = library(method, top);
   EXPECT_LT(difference(x, cp_sgd(problem, Q, {0.05, 1, 1.2, 0.4, true}, rounds)), tolerance);
   EXPECT_GT(difference(x, cp_sgd(problem, Q, {0.05, 1, 1.2, 0.4}, rounds)), 1e-6);
 }
 
-TEST_F(Transcript, DefATCWithDamping) {
+TEST_F(Transcript, DefATCMatchesItsTranscriptWithDamping) {
   const Matrix x = library(DefATC{.mu = 0.02, .zeta = 0.5, .gamma = 0.3}, top);
   EXPECT_LT(difference(x, def_atc(problem, Q, 0.02, 0.5, 0.3, rounds)), tolerance);
 }
 
-TEST_F(Transcript, BEER) {
+TEST_F(Transcript, BEERMatchesItsTranscript) {
   EXPECT_LT(difference(library(BEER{.eta = 0.02, .gamma = 0.2}, top),
                        beer(problem, Q, 0.02, 0.2, false, rounds)),
             tolerance);
 }
 
-TEST_F(Transcript, BEERFromAWarmStart) {
+TEST_F(Transcript, BEERMatchesItsTranscriptFromAWarmStart) {
   const Matrix x = library(BEER{.eta = 0.02, .gamma = 0.2, .warm_start = true}, top);
   EXPECT_LT(difference(x, beer(problem, Q, 0.02, 0.2, true, rounds)), tolerance);
   EXPECT_GT(difference(x, beer(problem, Q, 0.02, 0.2, false, rounds)), 1e-6);
 }
 
-TEST_F(Transcript, BEERTakesOfEachModelTheGradientThatWasDrawnForIt) {
+TEST_F(Transcript, BEERKeepsTheMiniBatchThatWasDrawnForAModel) {
   for (const bool warm_start : {false, true}) {
     ticopd::Setup<double> s = setup(top);
     s.batch = 4;
@@ -128,12 +129,12 @@ TEST_F(Transcript, BEERTakesOfEachModelTheGradientThatWasDrawnForIt) {
   }
 }
 
-TEST_F(Transcript, DGD) {
+TEST_F(Transcript, DGDMatchesItsTranscript) {
   EXPECT_LT(difference(library(DGD{.eta = 0.1}, codec("identity")), dgd(problem, 0.1, rounds)),
             tolerance);
 }
 
-TEST_F(Transcript, DgdQuantizedWithAndWithoutItsOwnModelQuantized) {
+TEST_F(Transcript, DgdQuantizedMatchesItsTranscriptForBothValuesOfQuantizeSelf) {
   for (const bool self : {false, true})
     EXPECT_LT(difference(library(DgdQuantized{.eta = 0.1, .quantize_self = self}, top),
                          dgd_quantized(problem, Q, 0.1, self, rounds)),

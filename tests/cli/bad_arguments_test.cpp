@@ -1,4 +1,4 @@
-// Wrong command lines, and places that cannot be written.
+// Wrong command lines, and output paths that cannot be written.
 #include "cli/wrong.hpp"
 
 namespace ticopd {
@@ -9,7 +9,7 @@ Wrong typed(std::string name, Arguments arguments, std::vector<std::string> says
 }
 
 class BadArgument : public Refused {};
-TEST_P(BadArgument, IsRefusedWithAReason) {
+TEST_P(BadArgument, IsRejectedWithAReason) {
   expect_refusal();
 }
 
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 class BadPlace : public Refused {};
-TEST_P(BadPlace, IsRefusedByName) {
+TEST_P(BadPlace, OutputPathIsRejectedByName) {
   expect_refusal();
 }
 
@@ -100,11 +100,11 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 class Unavailable : public Refused {};
-TEST_P(Unavailable, IsSaidBeforeAnythingIsWritten) {
+TEST_P(Unavailable, MissingDeviceOrDataIsReportedBeforeAnythingIsWritten) {
   expect_refusal();
 }
 
-// A machine that has one shows none.
+// CUDA_VISIBLE_DEVICES hides the GPU on machines that have one.
 Wrong no_gpu(const std::string& command) {
   return {"cuda_" + command,
           {command, "small.toml", "--device", "cuda"},

@@ -6,7 +6,7 @@ namespace ticopd {
 namespace {
 
 class BadKey : public Refused {};
-TEST_P(BadKey, IsRefusedByNameAndLeavesNothingBehind) {
+TEST_P(BadKey, IsRejectedByNameAndLeavesNoFiles) {
   expect_refusal();
 }
 
@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 class BadValue : public Refused {};
-TEST_P(BadValue, IsRefusedWithWhatIsAllowed) {
+TEST_P(BadValue, IsRejectedWithTheAllowedValues) {
   expect_refusal();
 }
 
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 class UnknownWord : public Refused {};
-TEST_P(UnknownWord, IsRefusedWithTheAllowedAndTheNearest) {
+TEST_P(UnknownWord, IsRejectedWithTheAllowedWordsAndTheNearestOne) {
   expect_refusal();
 }
 
@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 class BadToml : public Refused {};
-TEST_P(BadToml, IsRefusedWithItsPlace) {
+TEST_P(BadToml, IsRejectedWithFileAndLine) {
   expect_refusal();
 }
 
@@ -162,14 +162,14 @@ INSTANTIATE_TEST_SUITE_P(
               {{"configs/", ""}}}),
     name_of);
 
-// Or every refusal above would prove nothing.
-TEST_F(CommandLine, RunsTheConfigThatTheseTestsSpoil) {
+// Unless the unchanged config runs, the rejections above prove nothing.
+TEST_F(CommandLine, RunsTheUnspoiltConfig) {
   const Outcome o = ticopd({"run", "small.toml", "--out", "out"});
   EXPECT_EQ(o.code, 0) << o.err;
 }
 
-// A repeatable option takes one value each time: what follows is the file, or the folder.
-TEST_F(CommandLine, TakesTheFileBehindAnOption) {
+// A repeatable option takes one value each time, so the next argument is the file or the folder.
+TEST_F(CommandLine, AcceptsTheFileAfterARepeatableOption) {
   const Outcome run = ticopd({"run", "--out", "out", "--set", "iterations=3", "small.toml"});
   EXPECT_EQ(run.code, 0) << run.err;
   const Outcome report = ticopd({"report", "--target", "loss_max=1", "out"});

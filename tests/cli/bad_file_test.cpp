@@ -1,4 +1,5 @@
-// Files that do not parse: exit code 65, the file and the line, and what was expected there.
+// Files that do not parse: exit code 65 and a message with the file, the line and what was
+// expected.
 #include "cli/wrong.hpp"
 
 namespace ticopd {
@@ -14,7 +15,7 @@ Wrong edges(std::string name, const std::string& text, std::vector<std::string> 
 }
 
 class BadEdgeList : public Refused {};
-TEST_P(BadEdgeList, IsRefusedByFileAndLine) {
+TEST_P(BadEdgeList, IsRejectedWithFileAndLine) {
   expect_refusal();
 }
 
@@ -47,7 +48,7 @@ Wrong libsvm(std::string name, const std::string& text, std::vector<std::string>
 }
 
 class BadTextData : public Refused {};
-TEST_P(BadTextData, IsRefusedByFileAndLine) {
+TEST_P(BadTextData, IsRejectedWithFileAndLine) {
   expect_refusal();
 }
 
@@ -73,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
              {"none.svm", "cannot be read"})),
     name_of);
 
-// An NPY file of doubles by hand: what the header says, and the bytes that follow.
+// An NPY file of doubles made by hand: a header with this shape, then `values` zeros.
 std::string npy(const std::string& shape, std::size_t values, const std::string& descr = "<f8") {
   std::string header =
       "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
@@ -105,7 +106,7 @@ const std::string one_image = "\0\0\x08\x03\0\0\0\x01\0\0\0\x02\0\0\0\x02"s;
 const std::string one_label = "\0\0\x08\x01\0\0\0\x01\x05"s;
 
 class BadBinaryData : public Refused {};
-TEST_P(BadBinaryData, IsRefusedByFile) {
+TEST_P(BadBinaryData, IsRejectedWithTheFileName) {
   expect_refusal();
 }
 

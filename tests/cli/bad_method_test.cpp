@@ -1,4 +1,4 @@
-// Step sizes, schedules, codecs, graphs and problems that do not fit: known before data is read or
+// Incompatible step sizes, schedules, codecs, graphs and problems: rejected before data is read, or
 // at least before anything is written.
 #include "cli/wrong.hpp"
 
@@ -9,7 +9,7 @@ const std::string dgd = "[algorithm]\nname = \"dgd\"\neta = 0.1\n";
 const std::string beer = "[algorithm]\nname = \"beer\"\neta = 0.1\ngamma = 0.3\n";
 
 class BadStepSize : public Refused {};
-TEST_P(BadStepSize, IsRefusedByName) {
+TEST_P(BadStepSize, IsRejectedWithItsKey) {
   expect_refusal();
 }
 
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 class BadCodec : public Refused {};
-TEST_P(BadCodec, IsRefusedByKey) {
+TEST_P(BadCodec, IsRejectedWithItsKey) {
   expect_refusal();
 }
 
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 class BadGraph : public Refused {};
-TEST_P(BadGraph, IsRefusedByKey) {
+TEST_P(BadGraph, IsRejectedWithItsKey) {
   expect_refusal();
 }
 
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 class BadProblem : public Refused {};
-TEST_P(BadProblem, IsRefusedByKey) {
+TEST_P(BadProblem, IsRejectedWithItsKey) {
   expect_refusal();
 }
 

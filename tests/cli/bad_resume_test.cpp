@@ -1,4 +1,4 @@
-// Run folders that were damaged or belong to another run, and runs that leave the numbers.
+// Run folders that are damaged or belong to another run, and runs that diverge.
 #include "cli/program.hpp"
 
 namespace ticopd {
@@ -11,7 +11,7 @@ class RunFolderOnDisk : public CommandLine {
     run("out");
   }
 
-  // As if it had been interrupted: only the checkpoint tells how far it came.
+  // As if the run had been killed: only the checkpoint tells which round it reached.
   void forget_the_end() const {
     std::filesystem::remove(folder_ / "out/run.json");
     std::filesystem::remove(folder_ / "out/final.npy");
@@ -30,7 +30,7 @@ class RunFolderOnDisk : public CommandLine {
   const Arguments resume{"run", "small.toml", "--out", "out", "--resume"};
 };
 
-TEST_F(RunFolderOnDisk, OfAnotherConfigIsNotResumed) {
+TEST_F(RunFolderOnDisk, ResumeRejectsAnotherConfig) {
   Arguments other = resume;
   other.insert(other.end(), {"--set", "algorithm.alpha=0.2", "--set", "iterations=40"});
   expect_refused(other, 78, {"--resume", "out", "algorithm.alpha is 0.2 now and was 0.3"});
@@ -38,12 +38,12 @@ TEST_F(RunFolderOnDisk, OfAnotherConfigIsNotResumed) {
   expect_refused(other, 78, {"--resume", "out", "algorithm.alpha is 0.2 now and was 0.3"});
 }
 
-TEST_F(RunFolderOnDisk, WithADamagedSummaryIsNotResumed) {
+TEST_F(RunFolderOnDisk, ResumeRejectsADamagedSummary) {
   write("out/run.json", "{]");
   expect_refused(resume, 65, {"out/run.json", "not a run summary"});
 }
 
-TEST_F(RunFolderOnDisk, WithADamagedCheckpointIsNotResumed) {
+TEST_F(RunFolderOnDisk, ResumeRejectsADamagedCheckpoint) {
   forget_the_end();
   const std::string whole = read_text(folder_ / "out/checkpoint.safetensors");
   write("out/checkpoint.safetensors", "short");
@@ -56,7 +56,7 @@ TEST_F(RunFolderOnDisk, WithADamagedCheckpointIsNotResumed) {
   expect_refused(resume, 65, {"checkpoint.safetensors"});
 }
 
-TEST_F(RunFolderOnDisk, WithOneBitFlippedInATensorIsNotResumed) {
+TEST_F(RunFolderOnDisk, ResumeRejectsATensorWithOneBitFlipped) {
   forget_the_end();
   const std::string whole = read_text(folder_ / "out/checkpoint.safetensors");
   for (const std::size_t back : {std::size_t{1}, whole.size() / 4}) {
@@ -67,14 +67,14 @@ TEST_F(RunFolderOnDisk, WithOneBitFlippedInATensorIsNotResumed) {
   }
 }
 
-TEST_F(RunFolderOnDisk, OfSomebodyElseIsNotResumed) {
+TEST_F(RunFolderOnDisk, ResumeRejectsAFolderThatHoldsNoRun) {
   std::filesystem::remove_all(folder_ / "out");
   std::filesystem::create_directory(folder_ / "out");
   write("out/thesis.txt", "chapter 1");
   expect_refused(resume, 64, {"--resume", "out", "no run"});
 }
 
-TEST_F(RunFolderOnDisk, WithSpoiltNotesInItsCheckpointIsNotResumed) {
+TEST_F(RunFolderOnDisk, ResumeRejectsBadMetadataInACheckpoint) {
   forget_the_end();
   const std::string whole = read_text(folder_ / "out/checkpoint.safetensors");
   for (const std::string note :
@@ -88,13 +88,13 @@ TEST_F(RunFolderOnDisk, WithSpoiltNotesInItsCheckpointIsNotResumed) {
   }
 }
 
-TEST_F(RunFolderOnDisk, WithForeignMetricsIsNotResumed) {
+TEST_F(RunFolderOnDisk, ResumeRejectsMetricsWithAnotherHeader) {
   forget_the_end();
   write("out/metrics.csv", "time,loss\n1,2\n");
   expect_refused(resume, 65, {"out/metrics.csv:1:"});
 }
 
-TEST_F(RunFolderOnDisk, WithMetricsThatAreCutOrMissingIsNotResumed) {
+TEST_F(RunFolderOnDisk, ResumeRejectsTruncatedOrMissingMetrics) {
   forget_the_end();
   const std::string whole = read_text(folder_ / "out/metrics.csv");
   write("out/metrics.csv", whole.substr(0, whole.size() - 3));
@@ -106,7 +106,7 @@ TEST_F(RunFolderOnDisk, WithMetricsThatAreCutOrMissingIsNotResumed) {
   EXPECT_EQ(read_text(folder_ / "out/metrics.csv"), whole);
 }
 
-TEST_F(RunFolderOnDisk, WhoseDigestWasEditedIsNotVerified) {
+TEST_F(RunFolderOnDisk, VerifyRejectsAnEditedDigest) {
   nlohmann::json edited = summary("out");
   const std::string digest = edited["digest"];
   edited["digest"] = "00000000000000000000000000000000";
@@ -114,14 +114,14 @@ TEST_F(RunFolderOnDisk, WhoseDigestWasEditedIsNotVerified) {
   expect_refused({"verify", "out"}, 65, {"digest", digest, "00000000000000000000000000000000"});
 }
 
-TEST_F(RunFolderOnDisk, OfAnotherMachineIsNotCompared) {
+TEST_F(RunFolderOnDisk, VerifyRejectsARunOfAnotherInstructionSet) {
   nlohmann::json edited = summary("out");
   edited["instruction_set"] = "abacus";
   write("out/run.json", edited.dump());
   expect_refused({"verify", "out"}, 69, {"instruction_set", "abacus"});
 }
 
-TEST_F(RunFolderOnDisk, OfTwoDevicesIsNotComparedWhereOneIsMissing) {
+TEST_F(RunFolderOnDisk, VerifyRejectsARunOfTwoDevicesIfOneIsMissing) {
   nlohmann::json edited = summary("out");
   edited["devices"] = {{{"from_round", 0}, {"device", "cpu"}},
                        {{"from_round", 1}, {"device", "abacus"}}};
@@ -139,7 +139,7 @@ class Divergence : public CommandLine {
                        "--set", "iterations=2000"};
 };
 
-TEST_F(Divergence, NamesTheQuantityTheRoundAndWhatToLower) {
+TEST_F(Divergence, MessageNamesTheQuantityTheRoundAndTheStepSizeToLower) {
   const Outcome o = ticopd(wild);
   EXPECT_EQ(o.code, 76) << o.err;
   for (const char* part :
@@ -150,7 +150,7 @@ TEST_F(Divergence, NamesTheQuantityTheRoundAndWhatToLower) {
       << o.err;
 }
 
-TEST_F(Divergence, LeavesMetricsAndASummaryThatSaysSo) {
+TEST_F(Divergence, LeavesMetricsAndASummaryWithStatusDiverged) {
   ticopd(wild);
   EXPECT_EQ(summary("out")["status"], "diverged");
   EXPECT_NE(summary("out")["reason"].get<std::string>().find("lower algorithm.alpha"),
@@ -160,7 +160,7 @@ TEST_F(Divergence, LeavesMetricsAndASummaryThatSaysSo) {
   for (const auto& [name, bytes] : snapshot()) EXPECT_FALSE(name.ends_with(".tmp")) << name;
 }
 
-TEST_F(Divergence, IsSummedUpByTheLastLoggedRound) {
+TEST_F(Divergence, SummaryShowsTheLastLoggedRound) {
   const Arguments slowly{"run",   "small.toml",
                          "--out", "out",
                          "--set", "problem.objective=least_squares",
@@ -187,7 +187,7 @@ TEST_F(Divergence, IsSummedUpByTheLastLoggedRound) {
   }
 }
 
-TEST_F(Divergence, IsTheSameOverRanks) {
+TEST_F(Divergence, GivesTheSameMessageOverSeveralRanks) {
   Arguments ranks = wild;
   ranks.insert(ranks.end(), {"--set", "network.transport=threads", "--set", "network.ranks=2"});
   const Outcome alone = ticopd(wild);

@@ -1,4 +1,4 @@
-// Comparisons: several runs in one folder, refused as a whole or resumed as a whole.
+// Comparisons: several runs in one folder, rejected as a whole or resumed as a whole.
 #include "cli/program.hpp"
 
 namespace ticopd {
@@ -49,7 +49,7 @@ class Compare : public CommandLine {
     return all;
   }
 
-  // summary.csv without what the clock says.
+  // summary.csv without the columns of measured time.
   std::vector<std::vector<std::string>> table(const std::string& out) const {
     std::vector<std::vector<std::string>> rows;
     std::vector<bool> by_clock;
@@ -86,7 +86,7 @@ class Compare : public CommandLine {
   }
 };
 
-TEST_F(Compare, LeavesOneFolderForEachRunAndOneReport) {
+TEST_F(Compare, WritesOneFolderPerRunAndOneReport) {
   const Outcome o = ticopd(three("all"));
   ASSERT_EQ(o.code, 0) << o.err;
   for (const char* run : {"ticopd-8-bit", "ticopd-gentler", "dgd"})
@@ -99,7 +99,7 @@ TEST_F(Compare, LeavesOneFolderForEachRunAndOneReport) {
     EXPECT_NE(o.out.find(word), std::string::npos) << word << " in\n" << o.out;
 }
 
-TEST_F(Compare, LaysARunOverTheSharedTablesKeyByKeyAndAnotherMethodOverNothing) {
+TEST_F(Compare, MergesARunIntoTheSharedTablesUnlessItNamesAnotherMethod) {
   ASSERT_EQ(ticopd(three("all", {"--quiet"})).code, 0);
   const json gentler = summary("all/ticopd-gentler")["config"];
   EXPECT_EQ(gentler["algorithm"]["alpha"], 0.1);
@@ -110,13 +110,13 @@ TEST_F(Compare, LaysARunOverTheSharedTablesKeyByKeyAndAnotherMethodOverNothing) 
   EXPECT_FALSE(dgd["algorithm"].contains("alpha"));
 }
 
-TEST_F(Compare, SetCountsForEveryRun) {
+TEST_F(Compare, SetAppliesToEveryRun) {
   ASSERT_EQ(ticopd(three("all", {"--quiet", "--set", "iterations=7"})).code, 0);
   for (const char* run : {"ticopd-8-bit", "ticopd-gentler", "dgd"})
     EXPECT_EQ(summary("all/" + std::string(run))["iterations"], 7);
 }
 
-TEST_F(Compare, MakesTheRunThatRunAloneWouldMake) {
+TEST_F(Compare, GivesEachRunTheDigestOfRunningItAlone) {
   ASSERT_EQ(ticopd(three("all", {"--quiet"})).code, 0);
   const std::string shared = three_runs.substr(0, three_runs.find("[[run]]"));
   write("alone.toml", shared + "[codec]\nkind = \"qsgd\"\n");
@@ -124,20 +124,20 @@ TEST_F(Compare, MakesTheRunThatRunAloneWouldMake) {
   EXPECT_EQ(summary("alone")["digest"], summary("all/ticopd-8-bit")["digest"]);
 }
 
-TEST_F(Compare, TakesSeveralFilesAndPlainOnes) {
+TEST_F(Compare, AcceptsSeveralFilesAndFilesOfASingleRun) {
   const Outcome o = ticopd({"compare", "three.toml", "small.toml", "--out", "all", "--quiet"});
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(table("all").size(), 5u);
   EXPECT_EQ(table("all")[4][0], "small");
 }
 
-TEST_F(Compare, KilledInTheMiddleGoesOnToTheSameSummary) {
+TEST_F(Compare, ResumesAfterKillToTheSameSummary) {
   const Arguments longer{"--set", "iterations=20000", "--set",  "checkpoint.every=1000",
                          "--set", "log.every=500",    "--quiet"};
   Arguments resume = longer;
   resume.push_back("--resume");
   ASSERT_EQ(ticopd(three("whole", longer)).code, 0);
-  // In the middle of the second run; on a busy machine the signal may come late: then once more.
+  // The signal must hit the second run. On a busy machine it may come too late; then try again.
   for (int attempt = 1;; ++attempt) {
     Program program(folder_, three("cut", longer));
     ASSERT_TRUE(program.wait_for(folder_ / "cut/ticopd-gentler/checkpoint.safetensors"));
@@ -155,7 +155,7 @@ TEST_F(Compare, KilledInTheMiddleGoesOnToTheSameSummary) {
   EXPECT_EQ(read_text(folder_ / "cut/ticopd-8-bit/run.json"), first) << "made once, not again";
 }
 
-TEST_F(Compare, ByCtrlCSavesAndSaysHowToGoOn) {
+TEST_F(Compare, CtrlCSavesAndPrintsTheCommandToResume) {
   const Arguments longer{"--set", "iterations=40000", "--set", "checkpoint.every=1000"};
   for (int attempt = 1;; ++attempt) {
     Program program(folder_, three("cut", longer));
@@ -172,7 +172,7 @@ TEST_F(Compare, ByCtrlCSavesAndSaysHowToGoOn) {
   }
 }
 
-TEST_F(Compare, ARunThatDivergesIsNamedAndTheOthersGoOn) {
+TEST_F(Compare, ReportsADivergedRunAndContinuesWithTheOthers) {
   write("far.toml",
         three_runs + "[[run]]\nlabel = \"too far\"\nalgorithm = { name = \"dgd\", eta = 1e30 }\n");
   const Outcome o = ticopd({"compare", "far.toml", "--out", "all"});
@@ -184,36 +184,36 @@ TEST_F(Compare, ARunThatDivergesIsNamedAndTheOthersGoOn) {
   EXPECT_EQ(again.code, 0) << again.err;
 }
 
-TEST_F(Compare, RefusesTwoRunsWithOneLabel) {
+TEST_F(Compare, RejectsTwoRunsWithTheSameLabel) {
   refuses(three_runs + "[[run]]\nlabel = \"DGD\"\n", 78,
           {"[[run]] number 4", "\"DGD\"", "another"});
 }
 
-TEST_F(Compare, RefusesARunWithoutALabel) {
+TEST_F(Compare, RejectsARunWithoutALabel) {
   refuses(three_runs + "[[run]]\niterations = 3\n", 78, {"[[run]] number 4", "label"});
 }
 
-TEST_F(Compare, RefusesAnUnknownMetricAsTargetWithTheNearestWord) {
+TEST_F(Compare, RejectsAnUnknownTargetMetricWithTheNearestName) {
   refuses(three_runs + "", 78, {"report.targets", "accuracy_min"},
           {"--set", "report.targets={acuracy_min=0.9}"});
 }
 
-TEST_F(Compare, RefusesATargetThatIsNoNumberBeforeTheFirstRun) {
+TEST_F(Compare, RejectsATargetThatIsNotAFiniteNumberBeforeTheFirstRun) {
   for (const char* value : {"nan", "inf", "\"much\""})
     refuses(three_runs, 78, {"report.targets.accuracy_min = ", value, "allowed is a number"},
             {"--set", std::string("report.targets={accuracy_min=") + value + "}"});
 }
 
-TEST_F(Compare, RefusesABadRunBeforeTheFirstBegins) {
+TEST_F(Compare, RejectsABadRunBeforeTheFirstRunStarts) {
   refuses(three_runs + "[[run]]\nlabel = \"x\"\nalgorithm = { name = \"choco_sgd\", eta = 0.1 }\n",
           78, {"x: ", "algorithm.gamma"});
   refuses(three_runs + "[[run]]\nlabel = \"x\"\ngraf.kind = \"ring\"\n", 78,
           {"number 4", "graf", "graph"});
 }
 
-TEST_F(Compare, LeavesNothingWhereTheDataCannotBeRead) {
+TEST_F(Compare, LeavesNoFilesIfTheDataCannotBeRead) {
   refuses(three_runs, 65, {"none.csv"}, {"--set", "problem.data=csv:none.csv"});
-  write("bad/", "");  // empty, and not ours to remove
+  write("bad/", "");  // an empty folder that existed before, so compare must not remove it
   const Outcome o =
       ticopd({"compare", "three.toml", "--out", "bad", "--set", "problem.data=csv:none.csv"});
   EXPECT_EQ(o.code, 65) << o.err;
@@ -221,20 +221,20 @@ TEST_F(Compare, LeavesNothingWhereTheDataCannotBeRead) {
   EXPECT_EQ(ticopd(three("bad", {"--quiet"})).code, 0);
 }
 
-TEST_F(Compare, RefusesToGoOnInAFolderThatIsNoComparison) {
+TEST_F(Compare, RejectsResumeInAFolderThatHoldsNoComparison) {
   write("other/file.txt", "mine");
   const Outcome o = ticopd(three("other", {"--resume"}));
   EXPECT_EQ(o.code, 64) << o.err;
   EXPECT_NE(o.err.find("no comparison"), std::string::npos) << o.err;
 }
 
-TEST_F(Compare, RunSaysThatAFileOfSeveralRunsIsForCompare) {
+TEST_F(Compare, RunRejectsAFileOfSeveralRunsAndNamesCompare) {
   const Outcome o = ticopd({"run", "three.toml", "--out", "x"});
   EXPECT_EQ(o.code, 78) << o.err;
   EXPECT_NE(o.err.find("ticopd compare"), std::string::npos) << o.err;
 }
 
-TEST_F(Compare, ReportRebuildsWhatItWrote) {
+TEST_F(Compare, ReportRebuildsTheSummary) {
   ASSERT_EQ(ticopd(three("all", {"--quiet"})).code, 0);
   const std::string before = read_text(folder_ / "all/summary.csv");
   fs::remove(folder_ / "all/summary.csv");
@@ -244,7 +244,7 @@ TEST_F(Compare, ReportRebuildsWhatItWrote) {
   EXPECT_EQ(read_text(folder_ / "all/summary.csv"), before);
 }
 
-TEST_F(Compare, ReportSaysWhatIsWrongWithItsFolders) {
+TEST_F(Compare, ReportRejectsFoldersWithoutARunAndDuplicateLabels) {
   ASSERT_EQ(ticopd(three("all", {"--quiet"})).code, 0);
   write("empty/", "");
   Outcome o = ticopd({"report", "empty"});

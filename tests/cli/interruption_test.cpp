@@ -1,4 +1,5 @@
-// Ctrl-C, SIGTERM, SIGHUP and kill -9 in the middle: nothing is lost, and nothing shows in the end.
+// Ctrl-C, SIGTERM, SIGHUP and kill -9 during a run: nothing is lost, and the resumed run ends with
+// the same digest and metrics.
 #include <csignal>
 
 #include "cli/program.hpp"
@@ -9,8 +10,8 @@ namespace {
 
 class Interruption : public CommandLine {
  protected:
-  // Long enough to be in the middle of it; how long it takes is not part of the test.
-  // Checkpoints fall on logged rounds, so that a row lost or doubled there would show.
+  // Long enough that the signal hits the middle of the run; its duration is not tested.
+  // Checkpoints fall on logged rounds, so a row that is lost or written twice would show.
   Arguments long_run(const std::string& out, const Arguments& more = {}) const {
     Arguments all{"run",   "small.toml",       "--out", out,
                   "--set", "iterations=40000", "--set", "checkpoint.every=2000",
@@ -19,8 +20,8 @@ class Interruption : public CommandLine {
     return all;
   }
 
-  // Starts it, sends the signal once something was saved, and gives back how it ended. On a busy
-  // machine the signal may come after the end: then once more.
+  // Starts a run, sends the signal after the first checkpoint and returns the outcome. On a busy
+  // machine the signal may come after the end; then it tries again.
   Outcome interrupted_by(int signal, const Arguments& more = {}) const {
     for (int attempt = 1;; ++attempt) {
       Program program(folder_, long_run("cut", more));
@@ -46,7 +47,7 @@ class Interruption : public CommandLine {
   }
 };
 
-TEST_F(Interruption, ByCtrlCSavesAndResumesToTheSameEnd) {
+TEST_F(Interruption, CtrlCSavesAndResumeReachesTheSameDigest) {
   const Outcome o = interrupted_by(SIGINT);
   EXPECT_EQ(o.code, 75) << o.err;
   EXPECT_NE(o.err.find("--resume --out cut"), std::string::npos) << o.err;
@@ -55,7 +56,7 @@ TEST_F(Interruption, ByCtrlCSavesAndResumesToTheSameEnd) {
   expect_same_as_uninterrupted();
 }
 
-TEST_F(Interruption, IsFollowedByALineThatAShellUnderstands) {
+TEST_F(Interruption, CtrlCPrintsAResumeCommandThatAShellCanRun) {
   write("it's a file.toml", small_problem);
   for (int attempt = 1;; ++attempt) {
     Program program(
@@ -64,7 +65,7 @@ TEST_F(Interruption, IsFollowedByALineThatAShellUnderstands) {
     ASSERT_TRUE(program.wait_for(folder_ / "my run/checkpoint.safetensors"));
     program.signal(SIGINT);
     const Outcome o = program.wait();
-    if (o.code == 0 && attempt < 10) {  // too late
+    if (o.code == 0 && attempt < 10) {  // the signal came too late
       std::filesystem::remove_all(folder_ / "my run");
       continue;
     }
@@ -79,7 +80,7 @@ TEST_F(Interruption, IsFollowedByALineThatAShellUnderstands) {
   }
 }
 
-TEST_F(Interruption, IsSummedUpWithTheRoundThatEachFigureIsOf) {
+TEST_F(Interruption, SummaryNamesTheRoundOfEachFigure) {
   const Outcome o = interrupted_by(SIGINT);
   ASSERT_EQ(o.code, 75) << o.err;
   const auto rounds = summary("cut")["iterations"].get<std::uint32_t>();
@@ -89,27 +90,27 @@ TEST_F(Interruption, IsSummedUpWithTheRoundThatEachFigureIsOf) {
             std::string::npos)
       << o.out;
   EXPECT_NE(o.out.find("\n  " + at + "loss "), std::string::npos) << o.out;
-  char sent[32];  // 36 bytes a message, of every round that was made
+  char sent[32];  // 36 bytes per message, one message per round
   const double bits = 8.0 * 36 * rounds;
   std::snprintf(sent, sizeof sent, "  sent %.1f %s per", bits / (bits < 1e6 ? 1e3 : 1e6),
                 bits < 1e6 ? "kbit" : "Mbit");
   EXPECT_NE(o.out.find(sent), std::string::npos) << sent << " is not in: " << o.out;
 }
 
-TEST_F(Interruption, BySigtermSavesAndResumesOnAnotherNumberOfRanks) {
+TEST_F(Interruption, SigtermSavesAndResumeMayUseMoreRanks) {
   const Outcome o = interrupted_by(SIGTERM);
   EXPECT_EQ(o.code, 75) << o.err;
   expect_same_as_uninterrupted({"--set", "network.transport=threads", "--set", "network.ranks=3"});
 }
 
-TEST_F(Interruption, ByATerminalThatClosesSavesToo) {
+TEST_F(Interruption, ClosingTheTerminalSavesToo) {
   const Outcome o = interrupted_by(SIGHUP);
   EXPECT_EQ(o.code, 75) << o.err;
   EXPECT_EQ(summary("cut")["status"], "interrupted");
   expect_same_as_uninterrupted();
 }
 
-TEST_F(Interruption, ByATerminalThatClosesIsNoneUnderNohup) {
+TEST_F(Interruption, ClosingTheTerminalIsIgnoredUnderNohup) {
   const auto before = std::signal(SIGHUP, SIG_IGN);  // as nohup leaves it
   Program program(folder_, long_run("cut"));
   std::signal(SIGHUP, before);
@@ -119,24 +120,24 @@ TEST_F(Interruption, ByATerminalThatClosesIsNoneUnderNohup) {
   EXPECT_EQ(summary("cut")["status"], "finished");
 }
 
-TEST_F(Interruption, OverRanksResumesInOneProcess) {
+TEST_F(Interruption, RunOverRanksResumesInOneProcess) {
   const Outcome o =
       interrupted_by(SIGINT, {"--set", "network.transport=threads", "--set", "network.ranks=2"});
   EXPECT_EQ(o.code, 75) << o.err;
   expect_same_as_uninterrupted();
 }
 
-TEST_F(Interruption, ByKillGoesOnFromTheLastCheckpoint) {
+TEST_F(Interruption, KilledRunResumesFromItsLastCheckpoint) {
   const Outcome o = interrupted_by(SIGKILL);
   EXPECT_EQ(o.code, 128 + SIGKILL);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "cut/run.json"));
   write("cut/.metrics.csv.1.0.tmp",
-        "iteration,bi");  // as a kill in the middle of a write leaves it
+        "iteration,bi");  // a kill in the middle of a write leaves such a file
   write("cut/checkpoint.safetensors.tmp", "half");
   expect_same_as_uninterrupted();
 }
 
-TEST_F(Interruption, ManyTimesChangesNothing) {
+TEST_F(Interruption, ManyInterruptionsDoNotChangeTheResult) {
   EXPECT_EQ(interrupted_by(SIGINT).code, 75);
   for (const int signal : {SIGTERM, SIGKILL, SIGINT}) {
     Program program(folder_, long_run("cut", {"--resume"}));
@@ -147,12 +148,12 @@ TEST_F(Interruption, ManyTimesChangesNothing) {
     program.signal(signal);
     const int code = program.wait().code;
     EXPECT_TRUE(code == (signal == SIGKILL ? 128 + SIGKILL : 75) || code == 0)
-        << code;  // 0: too late
+        << code;  // 0: the signal came too late
   }
   expect_same_as_uninterrupted();
 }
 
-TEST_F(Interruption, BeforeTheFirstCheckpointStartsAgain) {
+TEST_F(Interruption, ResumeWithoutACheckpointStartsFromTheBeginning) {
   run("whole");
   std::filesystem::create_directory(folder_ / "cut");
   write("cut/metrics.csv", read_text(folder_ / "whole/metrics.csv"));
@@ -160,14 +161,14 @@ TEST_F(Interruption, BeforeTheFirstCheckpointStartsAgain) {
   EXPECT_EQ(metrics("cut"), metrics("whole"));
 }
 
-TEST_F(Interruption, OfABeerRunWithAMessageInFlightResumesToTheSameEnd) {
+TEST_F(Interruption, BeerResumesWithAMessageInFlight) {
   write("small.toml", small_problem.substr(0, small_problem.find("[algorithm]")) +
                           "[algorithm]\nname = \"beer\"\neta = 0.05\ngamma = 0.2\n");
   EXPECT_EQ(interrupted_by(SIGINT).code, 75);
   expect_same_as_uninterrupted({"--set", "network.transport=threads", "--set", "network.ranks=2"});
 }
 
-TEST_F(Interruption, ThatNeverCameLeavesAFinishedRunAsItIs) {
+TEST_F(Interruption, ResumeLeavesAFinishedRunUnchanged) {
   run("out");
   const auto before = snapshot();
   std::map<std::string, std::filesystem::file_time_type> times;

@@ -1,5 +1,5 @@
-// Every kernel this machine has, through the real binary: chosen by name, the same bits for any
-// number of threads, the same run but for rounding.
+// Every kernel of this machine, through the real binary. A kernel is chosen by name, has the same
+// bits for any number of threads, and differs from the plain one by rounding only.
 #include <cmath>
 
 #include "cli/program.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 class Kernels : public CommandLine {
  protected:
-  // Two shards of images made up here: IDX files of 900 and 40 samples of 15 x 10 pixels.
+  // Generated IDX files: 900 training and 40 test images of 15 x 10 pixels.
   void SetUp() override {
     CommandLine::SetUp();
     write_images("train", 900);
@@ -69,7 +69,7 @@ eta = 0.03
   }
 };
 
-TEST_F(Kernels, GiveTheSameBitsForAnyThreadsAndNearlyThoseOfThePlainOne) {
+TEST_F(Kernels, EachKernelHasTheSameBitsForAnyThreadsAndAgreesWithThePlainOne) {
   run_with("plain", "plain");
   const auto want = metrics("plain");
   const std::vector<std::string> kernels = available();
@@ -88,7 +88,7 @@ TEST_F(Kernels, GiveTheSameBitsForAnyThreadsAndNearlyThoseOfThePlainOne) {
   }
 }
 
-TEST_F(Kernels, DrawTheSameMiniBatches) {
+TEST_F(Kernels, EachKernelDrawsTheSameMiniBatches) {
   const Arguments batch{"--set", "problem.batch=7"};
   run_with("plain", "plain", batch);
   const auto want = metrics("plain");
@@ -100,7 +100,7 @@ TEST_F(Kernels, DrawTheSameMiniBatches) {
   }
 }
 
-TEST_F(Kernels, AreNamedInRunJsonWithTheirLayoutsAndTheShareOfTime) {
+TEST_F(Kernels, RunJsonNamesTheKernelItsLayoutAndTheShareOfTime) {
   for (const std::string& kernel : available()) {
     const auto summary = run_with(kernel, kernel);
     double shares = 0;
@@ -121,14 +121,14 @@ TEST_F(Kernels, AreNamedInRunJsonWithTheirLayoutsAndTheShareOfTime) {
   }
 }
 
-TEST_F(Kernels, AWrongNameIsAnErrorThatNamesTheNearest) {
+TEST_F(Kernels, AWrongNameIsRejectedWithTheNearestName) {
   const Outcome o = ticopd({"run", "small.toml", "--out", "x"}, {{"TICOPD_KERNEL", "avx521"}});
   EXPECT_EQ(o.code, 78) << o.err;
   EXPECT_NE(o.err.find("did you mean \"avx512\""), std::string::npos) << o.err;
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x/metrics.csv"));
 }
 
-TEST_F(Kernels, ProfilePrintsWhereTimeAndMemoryWent) {
+TEST_F(Kernels, ProfilePrintsTimeAndMemory) {
   const Outcome o = ticopd({"run", "small.toml", "--out", "x", "--quiet", "--profile"});
   ASSERT_EQ(o.code, 0) << o.err;
   for (const char* word :

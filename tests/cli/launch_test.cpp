@@ -1,5 +1,5 @@
-// `ticopd launch` around scripts that stand for mpirun: no MPI is needed to see what is made of
-// their exit codes and what they are told.
+// `ticopd launch` with scripts in place of mpirun. The tests need no MPI: they check the arguments
+// that launch passes and how it translates exit codes.
 #include <algorithm>
 
 #include "cli/program.hpp"
@@ -8,7 +8,8 @@
 namespace ticopd {
 namespace {
 
-// For the body of a script: what a rank does at its begin, and at its end with code 65, 75, 76.
+// Lines for the body of a script: what a rank writes when it starts, and when it ends with exit
+// code 65, 75 or 76.
 const std::string rank_starts = "printf '\\377' >> \"$TICOPD_LAUNCH\"\n";
 const std::string rank_says_65 = "printf '\\101' >> \"$TICOPD_LAUNCH\"\n";
 const std::string rank_says_75 = "printf '\\113' >> \"$TICOPD_LAUNCH\"\n";
@@ -29,7 +30,7 @@ class Launch : public CommandLine {
     plugin_ = places::stub_plugins() + "/lib" + name + "_stub.so";
   }
 
-  // A script that answers --version, leaves its arguments in a file and then does `body`.
+  // Writes a script that answers --version, saves its arguments in a file and then runs `body`.
   void stand_in(const std::string& body, const std::string& version = "mpirun (Open MPI) 4.1.4",
                 const std::string& name = "mpirun") const {
     write(name, "#!/bin/sh\nif [ \"$1\" = --version ]; then echo '" + version +
@@ -61,7 +62,7 @@ class Launch : public CommandLine {
   std::string plugin_;
 };
 
-TEST_F(Launch, RunsThisVeryProgramWithTheGivenWords) {
+TEST_F(Launch, RunsThisProgramWithTheGivenArguments) {
   stand_in("exit 0\n");
   const Outcome o = launch({}, {"--out", "a b", "--set", "seed=2"});
   EXPECT_EQ(o.code, 0) << o.err;
@@ -72,7 +73,7 @@ TEST_F(Launch, RunsThisVeryProgramWithTheGivenWords) {
   EXPECT_EQ(told().back(), "seed=2");
 }
 
-TEST_F(Launch, LeavesRanksUnboundWhereTheyNeedMoreThanThereIs) {
+TEST_F(Launch, DoesNotBindRanksThatNeedMoreCoresThanThereAre) {
   stand_in("exit 0\n");
   EXPECT_EQ(launch({"--threads", "4096"}).code, 0);
   EXPECT_TRUE(was_told({"--oversubscribe", "--bind-to", "none"}));
@@ -80,7 +81,7 @@ TEST_F(Launch, LeavesRanksUnboundWhereTheyNeedMoreThanThereIs) {
   EXPECT_FALSE(was_told({"--use-hwthread-cpus"}));
 }
 
-TEST_F(Launch, LeavesSlotsToTheHostfileAndTakesOurVariablesAlong) {
+TEST_F(Launch, UsesTheSlotsOfTheHostfileAndPassesOurVariables) {
   stand_in("exit 0\n");
   write("hosts", "localhost slots=3\n");
   auto variables = environment();
@@ -93,7 +94,7 @@ TEST_F(Launch, LeavesSlotsToTheHostfileAndTakesOurVariablesAlong) {
   EXPECT_TRUE(was_told({"--map-by", "slot:PE=3"}));
 }
 
-TEST_F(Launch, SpeaksTheOptionsOfMpich) {
+TEST_F(Launch, UsesTheOptionsOfMpich) {
   use_plugin("mpich");
   stand_in("exit 0\n", "HYDRA build details:");
   write("hosts", "localhost:3\n");
@@ -102,7 +103,7 @@ TEST_F(Launch, SpeaksTheOptionsOfMpich) {
   EXPECT_FALSE(was_told({"--allow-run-as-root"}));
 }
 
-TEST_F(Launch, ShowsTheCommandLineAndDoesNothing) {
+TEST_F(Launch, ShowPrintsTheCommandLineAndRunsNothing) {
   stand_in("touch ran\nexit 0\n");
   const Outcome o = launch({"--show"}, {"--out", "it's"});
   EXPECT_EQ(o.code, 0) << o.err;
@@ -124,7 +125,7 @@ void PrintTo(const Ended& ended, std::ostream* out) {
 
 class LaunchEnds : public Launch, public ::testing::WithParamInterface<Ended> {};
 
-TEST_P(LaunchEnds, WithACodeThatMeansSomething) {
+TEST_P(LaunchEnds, ExitCodeTellsHowTheRanksEnded) {
   const Ended& ended = GetParam();
   use_plugin(ended.plugin);
   stand_in(ended.body, ended.plugin == "mpich" ? "HYDRA build details:" : "mpirun (OpenRTE) 4.1.4");
@@ -174,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Ended{"no_such_program", "exit 255\n", 69, "", "mpich"}),
     [](const auto& test) { return test.param.name; });
 
-TEST_F(Launch, KeepsMpirunOutOfReachOfTheTerminal) {
+TEST_F(Launch, IsolatesMpirunFromTheTerminal) {
   stand_in("cut -d' ' -f5 /proc/$$/stat > group\necho $$ >> group\ncat > read\nexit 0\n");
   EXPECT_EQ(launch().code, 0);
   const auto group = lines_of(read_text(folder_ / "group"));
@@ -199,7 +200,7 @@ TEST_F(Launch, TurnsCtrlCIntoSigusr1) {
   }
 }
 
-TEST_F(Launch, EndsRanksThatDoNotListen) {
+TEST_F(Launch, KillsRanksThatIgnoreSignals) {
   stand_in("trap 'touch asked' USR1\ntrap 'touch told' TERM\n" + rank_starts + "touch ready\n" +
            wait_for_ever);
   Program program(folder_, words({}, {"--out", "out"}), environment());
@@ -212,7 +213,7 @@ TEST_F(Launch, EndsRanksThatDoNotListen) {
   EXPECT_EQ(program.wait().code, 75);
 }
 
-TEST_F(Launch, IsNotOutlivedByMpirun) {
+TEST_F(Launch, EndsMpirunWhenItIsKilledItself) {
   stand_in("trap 'touch ended; exit 1' TERM\ntouch ready\n" + wait_for_ever);
   {
     Program program(folder_, words(), environment());
@@ -225,7 +226,7 @@ TEST_F(Launch, IsNotOutlivedByMpirun) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "ended"));
 }
 
-TEST_F(Launch, RefusesWhatItCannotRun) {
+TEST_F(Launch, RejectsCommandsThatCannotRunOverRanks) {
   stand_in("touch ran\nexit 0\n");
   const std::vector<std::pair<Arguments, std::string>> wrong{
       {{"launch", "-n", "2"}, "nothing to run"},
@@ -251,7 +252,7 @@ TEST_F(Launch, RefusesWhatItCannotRun) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "ran"));
 }
 
-TEST_F(Launch, RefusesTheMpirunOfAnotherMpi) {
+TEST_F(Launch, RejectsTheMpirunOfAnotherMpi) {
   stand_in("exit 0\n", "HYDRA build details:");
   const Outcome o = launch();
   EXPECT_EQ(o.code, 69);
@@ -259,7 +260,7 @@ TEST_F(Launch, RefusesTheMpirunOfAnotherMpi) {
   EXPECT_NE(o.err.find("openmpi-bin"), std::string::npos) << o.err;
 }
 
-TEST_F(Launch, FindsTheMpirunThatFits) {
+TEST_F(Launch, FindsTheMpirunOfTheSameMpi) {
   std::filesystem::create_directory(folder_ / "bin");
   stand_in("exit 0\n", "HYDRA build details:", "bin/mpirun.mpich");
   stand_in("exit 0\n", "mpirun (Open MPI) 4.1.4", "bin/mpirun");
@@ -274,7 +275,7 @@ TEST_F(Launch, FindsTheMpirunThatFits) {
   EXPECT_TRUE(shown("open_mpi").starts_with((folder_ / "bin/mpirun ").string()));
 }
 
-TEST_F(Launch, SaysWhatToInstall) {
+TEST_F(Launch, NamesThePackageToInstall) {
   auto variables = environment();
   variables["PATH"] = folder_.string();
   const Arguments all{"launch", "-n", "2", "--", "run", "small.toml"};
@@ -284,7 +285,7 @@ TEST_F(Launch, SaysWhatToInstall) {
   variables["TICOPD_MPI_PLUGIN"] = (folder_ / "none.so").string();
   o = ticopd(all, variables);
   EXPECT_EQ(o.code, 69);
-  EXPECT_NE(o.err.find("no MPI part"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("no MPI support"), std::string::npos) << o.err;
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class MetricLevels : public CommandLine {
   }
 };
 
-TEST_F(MetricLevels, LocalHasAColumnOfItsOwnAndNoGlobalLoss) {
+TEST_F(MetricLevels, LocalAddsItsOwnColumnAndHasNoGlobalLoss) {
   const auto full = run("full"), local = run("local", {"--set", "log.level=local"});
   EXPECT_EQ(local["digest"], full["digest"]);
   EXPECT_TRUE(
@@ -46,7 +46,7 @@ TEST_F(MetricLevels, LocalHasAColumnOfItsOwnAndNoGlobalLoss) {
     EXPECT_EQ(column("local", name), column("full", name)) << name;
 }
 
-TEST_F(MetricLevels, RowsHaveTheUsualColumnsAndNoLoss) {
+TEST_F(MetricLevels, RowsLevelHasTheUsualColumnsAndNoLoss) {
   const auto full = run("full"), rows = run("rows", {"--set", "log.level=rows"});
   EXPECT_EQ(rows["digest"], full["digest"]);
   EXPECT_TRUE(lines_of(read_text(folder_ / "rows/metrics.csv"))[0].ends_with(",seconds"));
@@ -55,7 +55,7 @@ TEST_F(MetricLevels, RowsHaveTheUsualColumnsAndNoLoss) {
   EXPECT_EQ(column("rows", "consensus"), column("full", "consensus"));
 }
 
-TEST_F(MetricLevels, APartOfSamplesAndAgentsHasTheSameFiguresOverRanks) {
+TEST_F(MetricLevels, PartialMetricsAreTheSameOverRanks) {
   for (const char* level : {"full", "local"}) {
     const Arguments set{"--set", std::string("log.level=") + level,
                         "--set", "log.samples=40",
@@ -72,7 +72,7 @@ TEST_F(MetricLevels, APartOfSamplesAndAgentsHasTheSameFiguresOverRanks) {
   EXPECT_EQ(column("full_one", "consensus"), column("full", "consensus"));
 }
 
-TEST_F(MetricLevels, ARunSaysWhatItsMetricsCostAndWhichKeyLowersIt) {
+TEST_F(MetricLevels, SummaryNamesTheCostOfMetricsAndTheKeyToLowerIt) {
   const Arguments costly{"--set", "log.every=1",        "--set", "iterations=10",
                          "--set", "problem.batch=1",    "--set", "problem.samples=20000",
                          "--set", "problem.features=50"};
@@ -89,7 +89,7 @@ TEST_F(MetricLevels, ARunSaysWhatItsMetricsCostAndWhichKeyLowersIt) {
   EXPECT_NE(o.out.find("log.level = \"local\" or log.samples would lower it"), std::string::npos);
 }
 
-TEST_F(MetricLevels, AnInterruptedRunGoesOnOnlyAtItsOwnLevel) {
+TEST_F(MetricLevels, ResumeRejectsAnotherLevel) {
   run("run", {"--set", "log.level=local"});
   const Outcome same = ticopd(
       {"run", "small.toml", "--out", "run", "--quiet", "--resume", "--set", "log.level=local"});
@@ -99,7 +99,7 @@ TEST_F(MetricLevels, AnInterruptedRunGoesOnOnlyAtItsOwnLevel) {
   EXPECT_NE(other.err.find("log.level"), std::string::npos) << other.err;
 }
 
-TEST_F(MetricLevels, VerifyAndReportTakeFoldersOfEveryLevel) {
+TEST_F(MetricLevels, VerifyAndReportAcceptFoldersOfEveryLevel) {
   Arguments folders{"report"};
   for (const std::string level : {"full", "local", "rows"}) {
     run(level, {"--set", "log.level=" + level});
@@ -132,7 +132,7 @@ TEST_F(MetricLevels, AFolderOfVersion01GoesOnAndEndsWithItsDigest) {
 }
 
 class RefusedLevel : public Refused {};
-TEST_P(RefusedLevel, NamesTheKey) {
+TEST_P(RefusedLevel, MessageNamesTheKey) {
   expect_refusal();
 }
 INSTANTIATE_TEST_SUITE_P(

@@ -1,4 +1,5 @@
-// What is printed, and where: summaries for people and for scripts, help, silence.
+// The texts that commands print to standard output and standard error: summaries for people and for
+// scripts, help, warnings.
 #include "cli/program.hpp"
 #include "places.hpp"
 
@@ -7,9 +8,9 @@ namespace {
 
 using nlohmann::json;
 
-class Printed : public CommandLine {};
+class Output : public CommandLine {};
 
-TEST_F(Printed, HelpOfEveryCommandHasAnExample) {
+TEST_F(Output, HelpOfEveryCommandHasAnExample) {
   for (const Arguments& command : std::vector<Arguments>{
            {}, {"run"}, {"list"}, {"theory"}, {"verify"}, {"data"}, {"data", "fetch"}, {"demo"}}) {
     Arguments all = command;
@@ -22,7 +23,7 @@ TEST_F(Printed, HelpOfEveryCommandHasAnExample) {
   }
 }
 
-// The exit code, and what is said, where standard output is this file descriptor.
+// Runs the program with this file descriptor as standard output; returns exit code and messages.
 Outcome printed_to(int output, const Arguments& arguments) {
   std::FILE* err = std::tmpfile();
   std::string binary = places::binary();
@@ -47,7 +48,7 @@ Outcome printed_to(int output, const Arguments& arguments) {
 
 const std::vector<Arguments> short_and_long{{"list", "objectives"}, {"list", "--json"}, {"--help"}};
 
-TEST_F(Printed, OnAFullDiskEndsWithALineAboutIt) {
+TEST_F(Output, FullDiskIsReportedInOneLine) {
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
   if (full < 0) GTEST_SKIP() << "no /dev/full";
   for (const Arguments& arguments : short_and_long) {
@@ -60,7 +61,7 @@ TEST_F(Printed, OnAFullDiskEndsWithALineAboutIt) {
   ::close(full);
 }
 
-TEST_F(Printed, IntoAClosedPipeEndsWithoutAWord) {
+TEST_F(Output, ClosedPipeEndsTheProgramSilently) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   ::close(ends[0]);
@@ -72,7 +73,7 @@ TEST_F(Printed, IntoAClosedPipeEndsWithoutAWord) {
   ::close(ends[1]);
 }
 
-TEST_F(Printed, OnAFullStandardErrorChangesNothing) {
+TEST_F(Output, FullStandardErrorDoesNotEndTheRun) {
   const std::string command = "cd " + folder_.string() + " && " + places::binary() +
                               " run small.toml --out out --set algorithm.alpha=1 --set "
                               "algorithm.beta=0.5 > out.txt 2> /dev/full";
@@ -80,14 +81,14 @@ TEST_F(Printed, OnAFullStandardErrorChangesNothing) {
   EXPECT_EQ(summary("out")["status"], "finished");
 }
 
-TEST_F(Printed, VersionIsOneLine) {
+TEST_F(Output, VersionIsOneLine) {
   const Outcome o = ticopd({"--version"});
   EXPECT_EQ(o.code, 0);
   EXPECT_TRUE(o.out.starts_with("ticopd ")) << o.out;
   EXPECT_EQ(lines_of(o.out).size(), 1u);
 }
 
-TEST_F(Printed, ListsNameEverythingThereIs) {
+TEST_F(Output, ListNamesEveryEntry) {
   const std::map<std::string, std::vector<std::string>> lists = {
       {"algorithms",
        {"ticopd", "choco_sgd", "cp_sgd", "def_atc", "beer", "dgd", "extra", "gradient_tracking",
@@ -118,7 +119,7 @@ TEST_F(Printed, ListsNameEverythingThereIs) {
   EXPECT_NE(ticopd({"list", "algorithms"}).out.find("form = \""), std::string::npos);
 }
 
-TEST_F(Printed, SummaryAsJsonIsTheSummaryInTheFolder) {
+TEST_F(Output, JsonSummaryEqualsRunJson) {
   const Outcome o = ticopd({"run", "small.toml", "--out", "out", "--json"});
   EXPECT_EQ(json::parse(o.out), summary("out"));
   const json verdict = json::parse(ticopd({"verify", "out", "--json"}).out);
@@ -126,7 +127,7 @@ TEST_F(Printed, SummaryAsJsonIsTheSummaryInTheFolder) {
   EXPECT_EQ(verdict["digest"], summary("out")["digest"]);
 }
 
-TEST_F(Printed, NothingOnStandardErrorAndNoEscapeCodesWithoutATerminal) {
+TEST_F(Output, HasNoEscapeCodesAndNoProgressWithoutATerminal) {
   const Outcome o = ticopd({"run", "small.toml", "--out", "out"});
   EXPECT_EQ(o.err, "");
   EXPECT_EQ(o.out.find('\033'), std::string::npos);
@@ -136,7 +137,7 @@ TEST_F(Printed, NothingOnStandardErrorAndNoEscapeCodesWithoutATerminal) {
   EXPECT_NE(o.out.find(summary("out")["digest"].get<std::string>()), std::string::npos) << o.out;
 }
 
-TEST_F(Printed, AWarningAboutStepSizesIsSaidWhateverElseIsQuiet) {
+TEST_F(Output, QuietStillPrintsStepSizeWarnings) {
   Arguments bold{"run",   "small.toml",        "--out", "out",
                  "--set", "algorithm.alpha=1", "--set", "algorithm.beta=0.5"};
   const Outcome said = ticopd(bold);
@@ -153,7 +154,7 @@ TEST_F(Printed, AWarningAboutStepSizesIsSaidWhateverElseIsQuiet) {
   EXPECT_NE(compared.err.find("small: warning: "), std::string::npos) << compared.err;
 }
 
-TEST_F(Printed, TheDemoAdvisesNothingThatItDoesNotHave) {
+TEST_F(Output, DemoDoesNotSuggestOptionsItDoesNotHave) {
   write("taken/dgd/metrics.csv", "mine");
   const Outcome o = ticopd({"demo", "--offline", "--out", "taken"});
   EXPECT_EQ(o.code, 64) << o.err;
@@ -161,14 +162,14 @@ TEST_F(Printed, TheDemoAdvisesNothingThatItDoesNotHave) {
   EXPECT_EQ(o.err.find("--resume"), std::string::npos) << o.err;
 }
 
-TEST_F(Printed, TheDemoWithoutMnistSaysSoAndShowsItsTable) {
+TEST_F(Output, DemoRunsWithoutMnistAndPrintsItsTable) {
   std::filesystem::create_directory(folder_ / "cache");
   const Outcome o =
       ticopd({"demo", "--offline", "--set", "iterations=3", "--set", "problem.samples=600"},
              {{"XDG_CACHE_HOME", (folder_ / "cache").string()}});
   EXPECT_EQ(o.code, 0) << o.err;
   for (const char* part :
-       {"MNIST is not to be had", "digit-like images drawn in code", "worst accuracy",
+       {"MNIST is not available", "digit-like images drawn in code", "worst accuracy",
         "consensus error", "Mbit", "TiCoPD", "CHOCO-SGD", "DGD"})
     EXPECT_NE(o.out.find(part), std::string::npos) << "`" << part << "` is not in: " << o.out;
   EXPECT_EQ(o.out.find('\033'), std::string::npos);

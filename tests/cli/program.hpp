@@ -38,11 +38,11 @@ inline std::vector<std::string> lines_of(const std::string& text) {
 }
 
 struct Outcome {
-  int code = -1;  // 128 + the signal where one ended it, as a shell says it
+  int code = -1;  // 128 + the number of the signal that ended the program, as in a shell
   std::string out, err;
 };
 
-// The real binary, started in a folder, its output caught in files that have no name.
+// The real binary as a child process in a folder. Temporary files catch its output.
 class Program {
  public:
   Program(const std::filesystem::path& folder, const Arguments& arguments,
@@ -73,7 +73,7 @@ class Program {
   }
 
   void signal(int number) const {
-    if (pid_ > 0) ::kill(pid_, number);  // -1 would be everyone
+    if (pid_ > 0) ::kill(pid_, number);  // kill(-1) would signal every process
   }
 
   bool ended() {
@@ -88,7 +88,7 @@ class Program {
     return {code_, content(out_), content(err_)};
   }
 
-  // Until the file is there; false where the program ended first.
+  // Waits until the file exists; false if the program ended first.
   bool wait_for(const std::filesystem::path& file) {
     while (!std::filesystem::exists(file)) {
       if (ended()) return false;
@@ -135,7 +135,7 @@ theta = 0.3
 eta = 0.03
 )";
 
-// A folder of its own for each test, with small.toml in it, gone afterwards.
+// Gives each test its own folder with small.toml in it, and removes it afterwards.
 class CommandLine : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -161,7 +161,7 @@ class CommandLine : public ::testing::Test {
     return Program(folder_, arguments, environment).wait();
   }
 
-  // `ticopd run small.toml --out NAME --quiet ...`, which must go well.
+  // Runs `ticopd run small.toml --out NAME --quiet ...`, which must succeed.
   nlohmann::json run(const std::string& name, const Arguments& more = {}) const {
     Arguments all{"run", "small.toml", "--out", name, "--quiet", "--json"};
     all.insert(all.end(), more.begin(), more.end());
@@ -170,7 +170,7 @@ class CommandLine : public ::testing::Test {
     return nlohmann::json::parse(o.out, nullptr, false);
   }
 
-  // Every file and folder with its bytes: what a refused command must leave as it was.
+  // Every file and folder with its bytes. A rejected command must leave all of them unchanged.
   std::map<std::string, std::string> snapshot(const std::filesystem::path& below = "") const {
     std::map<std::string, std::string> all;
     for (const auto& e : std::filesystem::recursive_directory_iterator(folder_ / below))
@@ -179,7 +179,7 @@ class CommandLine : public ::testing::Test {
     return all;
   }
 
-  // metrics.csv by rows and cells; `seconds`, the last column, is not a property of the run.
+  // metrics.csv as rows of cells, without the last column: `seconds` differs from run to run.
   std::vector<std::vector<std::string>> metrics(const std::string& run) const {
     std::vector<std::vector<std::string>> rows;
     for (const std::string& line : lines_of(read_text(folder_ / run / "metrics.csv"))) {

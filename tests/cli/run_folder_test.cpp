@@ -1,4 +1,5 @@
-// What a run leaves: files, metrics, bits counted exactly, the ledger.
+// The files of a run: metrics with exact bit counts, the summary with its ledger, the final models
+// and the checkpoint.
 #include <cmath>
 
 #include "cli/program.hpp"
@@ -33,7 +34,7 @@ class RunFolderFiles : public CommandLine {
   }
 };
 
-TEST_F(RunFolderFiles, AreTheFourAndNoMore) {
+TEST_F(RunFolderFiles, RunWritesExactlyFourFiles) {
   run("out");
   std::vector<std::string> names;
   for (const auto& [name, bytes] : snapshot("out")) names.push_back(name);
@@ -41,9 +42,9 @@ TEST_F(RunFolderFiles, AreTheFourAndNoMore) {
                                              "out/metrics.csv", "out/run.json"}));
 }
 
-TEST_F(RunFolderFiles, GoToRunsWhenNoFolderIsNamed) {
+TEST_F(RunFolderFiles, RunWithoutAFolderWritesBelowRuns) {
   for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(ticopd({"run", "small.toml", "--quiet"}).code, 0);  // twice in a second
+    EXPECT_EQ(ticopd({"run", "small.toml", "--quiet"}).code, 0);  // two runs within one second
   int folders = 0;
   for (const auto& e : std::filesystem::directory_iterator(folder_ / "runs")) {
     EXPECT_TRUE(e.path().filename().string().starts_with("small-")) << e.path();
@@ -52,7 +53,7 @@ TEST_F(RunFolderFiles, GoToRunsWhenNoFolderIsNamed) {
   EXPECT_EQ(folders, 2);
 }
 
-TEST_F(RunFolderFiles, StayInRunsWhateverTheNameIs) {
+TEST_F(RunFolderFiles, RunNameNeverLeadsOutOfRuns) {
   const std::map<std::string, std::string> folders = {{"../../x", "run..-..-x-"},
                                                       {"/tmp/ticopd_x", "tmp-ticopd_x-"},
                                                       {"", "run-"},
@@ -70,7 +71,7 @@ TEST_F(RunFolderFiles, StayInRunsWhateverTheNameIs) {
   }
 }
 
-TEST_F(RunFolderFiles, AreTheSameOfAConfigThatComesThroughAPipe) {
+TEST_F(RunFolderFiles, ConfigFromAPipeGivesTheSameRun) {
   run("out");
   const std::string command = "cd " + folder_.string() + " && cat small.toml | " +
                               places::binary() +
@@ -80,7 +81,7 @@ TEST_F(RunFolderFiles, AreTheSameOfAConfigThatComesThroughAPipe) {
   EXPECT_EQ(summary("piped")["config"]["name"], "run");
 }
 
-TEST_F(RunFolderFiles, HaveMetricsWithTheContractsHeaderAndRoundZero) {
+TEST_F(RunFolderFiles, MetricsHaveTheContractsHeaderAndRoundZero) {
   run("out");
   const auto lines = lines_of(read_text(folder_ / "out/metrics.csv"));
   EXPECT_EQ(lines.at(0),
@@ -92,11 +93,11 @@ TEST_F(RunFolderFiles, HaveMetricsWithTheContractsHeaderAndRoundZero) {
   EXPECT_TRUE(lines.at(1).starts_with("0,0,0,0,")) << lines[1];
   EXPECT_TRUE(lines.at(2).starts_with("1,")) << lines[2];
   EXPECT_TRUE(lines.back().starts_with("30,")) << lines.back();
-  EXPECT_EQ(cell("out", 1, consensus), 0);  // one draw for all agents
+  EXPECT_EQ(cell("out", 1, consensus), 0);  // all agents start at the same model
   EXPECT_LT(last("out", loss_max), cell("out", 1, loss_max));
 }
 
-TEST_F(RunFolderFiles, LeaveCellsEmptyForQuantitiesThatDoNotExist) {
+TEST_F(RunFolderFiles, MetricsLeaveCellsEmptyForQuantitiesThatDoNotExist) {
   write("small.toml",
         "iterations = 5\n[problem]\nobjective = \"least_squares\"\ndata = \"synthetic\"\n"
         "partition = \"iid\"\n[graph]\nagents = 4\n[algorithm]\nname = \"dgd\"\neta = 0.01\n");
@@ -112,7 +113,7 @@ TEST_F(RunFolderFiles, LeaveCellsEmptyForQuantitiesThatDoNotExist) {
   }
 }
 
-TEST_F(RunFolderFiles, HaveASummaryWithEverythingAScriptNeeds) {
+TEST_F(RunFolderFiles, SummaryHoldsEverythingAScriptNeeds) {
   run("out");
   const json j = summary("out");
   for (const char* key :
@@ -129,7 +130,7 @@ TEST_F(RunFolderFiles, HaveASummaryWithEverythingAScriptNeeds) {
     EXPECT_GE(j["seconds"][phase].get<double>(), 0) << phase;
 }
 
-TEST_F(RunFolderFiles, HaveFinalModelsInTheRunsPrecision) {
+TEST_F(RunFolderFiles, FinalModelsHaveThePrecisionOfTheRun) {
   run("one");
   run("two", {"--set", "precision=double"});
   const auto single = read_npy<double>(folder_ / "one/final.npy");
@@ -142,7 +143,7 @@ TEST_F(RunFolderFiles, HaveFinalModelsInTheRunsPrecision) {
     EXPECT_NEAR(single.data[k], twice.data[k], 0.05);
 }
 
-TEST_F(RunFolderFiles, HaveACheckpointThatParsesAsSafetensors) {
+TEST_F(RunFolderFiles, CheckpointParsesAsSafetensors) {
   run("out");
   const std::string bytes = read_text(folder_ / "out/checkpoint.safetensors");
   std::uint64_t length = 0;
@@ -164,13 +165,14 @@ TEST_F(RunFolderFiles, HaveACheckpointThatParsesAsSafetensors) {
   for (const char* name : {"x", "lambda", "xhat"}) EXPECT_TRUE(header.contains(name)) << name;
 }
 
-// One message by the formulas of the contract: bytes really sent, and bits by the paper's count.
+// The size of one message by the formulas of the contract: bytes sent, and bits as the paper
+// counts.
 struct Message {
   Arguments codec;
   double payload_bytes, paper_bits;
 };
 
-TEST_F(RunFolderFiles, CountBitsExactly) {
+TEST_F(RunFolderFiles, MetricsCountBitsExactly) {
   const Message messages[] = {
       {{"codec.bits=8"}, 4 + 28 + 4, d * std::log2(255) + d + 32},
       {{"codec.bits=3"}, 4 + 11 + 4, d * std::log2(7) + d + 32},
@@ -194,7 +196,7 @@ TEST_F(RunFolderFiles, CountBitsExactly) {
   }
 }
 
-TEST_F(RunFolderFiles, CountTwoMessagesARoundForBeer) {
+TEST_F(RunFolderFiles, MetricsCountTwoMessagesPerRoundForBeer) {
   std::string toml = small_problem.substr(0, small_problem.find("[algorithm]"));
   write("small.toml", toml + "[algorithm]\nname = \"beer\"\neta = 0.05\ngamma = 0.2\n");
   run("out");
@@ -202,7 +204,7 @@ TEST_F(RunFolderFiles, CountTwoMessagesARoundForBeer) {
   EXPECT_NEAR(last("out", bits_paper), 2 * (d * std::log2(255) + d + 32) * rounds, 1e-6);
 }
 
-TEST_F(RunFolderFiles, HaveALedgerThatAddsUp) {
+TEST_F(RunFolderFiles, LedgerAddsUp) {
   run("out", {"--set", "graph.kind=star"});
   const json ledger = summary("out")["ledger"];
   double payload = 0, links = 0, paper = 0;

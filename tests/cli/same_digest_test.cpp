@@ -1,4 +1,4 @@
-// Same config and seed: same bits, however it is run.
+// The same config and seed give the same bits for any number of threads and ranks.
 #include "cli/program.hpp"
 
 namespace ticopd {
@@ -14,7 +14,7 @@ class SameDigest : public CommandLine {
   }
 };
 
-TEST_F(SameDigest, ForAnyThreadsAndRanks) {
+TEST_F(SameDigest, AnyNumberOfThreadsAndRanksGivesTheSameDigest) {
   const auto digest = run("one", {"--threads", "1"})["digest"];
   const auto rows = metrics("one");
   int number = 0;
@@ -34,7 +34,7 @@ TEST_F(SameDigest, ForAnyThreadsAndRanks) {
   }
 }
 
-TEST_F(SameDigest, WithMiniBatchesDrawnByTheSeed) {
+TEST_F(SameDigest, MiniBatchesDependOnTheSeedAlone) {
   const Arguments batch{"--set", "problem.batch=3"};
   const auto digest = run("one", batch)["digest"];
   EXPECT_EQ(run("two", {"--set", "problem.batch=3", "--threads", "2"})["digest"], digest);
@@ -45,7 +45,7 @@ TEST_F(SameDigest, WithMiniBatchesDrawnByTheSeed) {
   EXPECT_NE(run("four", {"--set", "problem.batch=3", "--set", "seed=2"})["digest"], digest);
 }
 
-TEST_F(SameDigest, IsFoundAgainByVerify) {
+TEST_F(SameDigest, VerifyReproducesTheDigest) {
   run("out");
   const auto before = snapshot();
   const Outcome o = ticopd({"verify", "out", "--threads", "1"});
@@ -55,21 +55,21 @@ TEST_F(SameDigest, IsFoundAgainByVerify) {
   EXPECT_EQ(snapshot(), before);
 }
 
-TEST_F(SameDigest, IsFoundAgainFromAnotherFolder) {
+TEST_F(SameDigest, VerifyReproducesTheDigestFromAnotherFolder) {
   write("data/points.csv", "0,1,2\n1,3,4\n0,1,3\n1,3,5\n0,2,2\n1,4,4\n");
   write("configs/csv.toml",
         "iterations = 5\n[problem]\nobjective = \"logistic\"\ndata = \"csv:../data/points.csv\"\n"
         "partition = \"iid\"\n[graph]\nkind = \"file\"\npath = \"edges.txt\"\nagents = 3\n"
         "[algorithm]\nname = \"dgd\"\neta = 0.1\n");
   write("configs/edges.txt", "0 1\n1 2\n");
-  // Relative paths start at the folder of the TOML file, not where the command is typed.
+  // Relative paths start at the folder of the TOML file, not at the working directory.
   const Outcome ran = ticopd({"run", "configs/csv.toml", "--out", "out", "--quiet"});
   ASSERT_EQ(ran.code, 0) << ran.err;
   std::filesystem::create_directory(folder_ / "elsewhere");
   EXPECT_EQ(Program(folder_ / "elsewhere", {"verify", "../out"}).wait().code, 0);
 }
 
-TEST_F(SameDigest, EarlyRoundsAreThoseOfALongerRun) {
+TEST_F(SameDigest, EarlyRoundsEqualThoseOfALongerRun) {
   run("short", {"--set", "iterations=40"});
   run("long", {"--set", "iterations=400"});
   auto rows = metrics("short"), more = metrics("long");
@@ -79,7 +79,7 @@ TEST_F(SameDigest, EarlyRoundsAreThoseOfALongerRun) {
   EXPECT_EQ(rows, more);
 }
 
-TEST_F(SameDigest, ForKeysSetOnTheCommandLineAndInTheFile) {
+TEST_F(SameDigest, KeysOnTheCommandLineEqualKeysInTheFile) {
   std::string toml = small_problem;
   toml.replace(toml.find("agents = 4"), 10, "agents = 6");
   write("other.toml", "seed = 7\n" + toml + "beta = 0.5\n[log]\nevery = 4\n");

@@ -1,4 +1,4 @@
-// Several programs at once: each has its folder for itself, or is told that it cannot have it.
+// Several programs at once: each has a folder of its own, or is told that the folder is in use.
 #include <memory>
 
 #include "cli/program.hpp"
@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 class SameFolder : public CommandLine {
  protected:
-  // Long enough to be there when the others come.
+  // Long enough to be still running when the other programs start.
   Arguments long_run(const Arguments& more = {}) const {
     Arguments all{"run",   "small.toml",       "--out", "out",
                   "--set", "iterations=40000", "--set", "checkpoint.every=2000"};
@@ -21,12 +21,12 @@ class SameFolder : public CommandLine {
   void expect_refused(const Arguments& arguments) const {
     const Outcome o = ticopd(arguments);
     EXPECT_EQ(o.code, 64) << o.err;
-    EXPECT_NE(o.err.find("out: another ticopd is at work in it"), std::string::npos) << o.err;
+    EXPECT_NE(o.err.find("out: another ticopd is using it"), std::string::npos) << o.err;
     EXPECT_EQ(lines_of(o.err).size(), 1u) << o.err;
   }
 };
 
-TEST_F(SameFolder, IsNotGivenToRunsThatStartInOneSecond) {
+TEST_F(SameFolder, RunsThatStartInTheSameSecondGetDifferentFolders) {
   std::vector<std::unique_ptr<Program>> programs;
   for (int i = 0; i < 6; ++i)
     programs.push_back(
@@ -40,10 +40,10 @@ TEST_F(SameFolder, IsNotGivenToRunsThatStartInOneSecond) {
   EXPECT_EQ(folders, 6);
 }
 
-TEST_F(SameFolder, IsRefusedWhileARunIsInItAndResumedAfterItsDeath) {
+TEST_F(SameFolder, FolderIsLockedDuringARunAndFreeAfterItsDeath) {
   Program first(folder_, long_run());
   ASSERT_TRUE(first.wait_for(folder_ / "out/checkpoint.safetensors"));
-  first.signal(SIGSTOP);  // at work, however slow this machine is
+  first.signal(SIGSTOP);  // so that it still runs when the others start
   expect_refused(long_run());
   expect_refused(long_run({"--resume"}));
   first.signal(SIGKILL);
@@ -51,10 +51,10 @@ TEST_F(SameFolder, IsRefusedWhileARunIsInItAndResumedAfterItsDeath) {
   first.wait();
   const Outcome resumed = ticopd(long_run({"--resume"}));
   EXPECT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_EQ(snapshot("out").size(), 4u);  // and no file for the lock
+  EXPECT_EQ(snapshot("out").size(), 4u);  // the lock leaves no file
 }
 
-TEST_F(SameFolder, IsRefusedToAComparisonAndASearchToo) {
+TEST_F(SameFolder, FolderIsLockedForCompareAndTuneToo) {
   const auto refused_once_there = [&](const std::string& command, const char* file) {
     Arguments words{command, "small.toml", "--out", "out", "--set", "iterations=100000"};
     Program first(folder_, words);
@@ -70,7 +70,7 @@ TEST_F(SameFolder, IsRefusedToAComparisonAndASearchToo) {
   refused_once_there("tune", "out/search.json");
 }
 
-TEST_F(SameFolder, GoesAgainWithItsParentsAfterARunThatFailed) {
+TEST_F(SameFolder, FailedRunRemovesItsNewFolderAndParents) {
   const auto before = snapshot();
   for (const Arguments& where : {Arguments{}, Arguments{"--out", "a/b/c"}}) {
     Arguments all{"run", "small.toml", "--set", "problem.data=csv:none.csv"};

@@ -20,7 +20,7 @@ class Theory : public CommandLine {
   }
 };
 
-TEST_F(Theory, PrintsTheTheoremBesideTheConfigAndLeavesNothingOnTheDisk) {
+TEST_F(Theory, PrintsTheTheoremNextToTheConfigAndWritesNoFiles) {
   const auto before = snapshot();
   const Outcome o = ticopd({"theory", "small.toml"});
   EXPECT_EQ(o.code, 0) << o.err;
@@ -33,7 +33,7 @@ TEST_F(Theory, PrintsTheTheoremBesideTheConfigAndLeavesNothingOnTheDisk) {
   EXPECT_EQ(snapshot(), before);
 }
 
-TEST_F(Theory, AsJsonHasTheSameNumbers) {
+TEST_F(Theory, JsonHasTheSameNumbers) {
   const json j = theory();
   EXPECT_EQ(j["agents"], 4);
   EXPECT_EQ(j["dimension"], 28);
@@ -61,7 +61,7 @@ TEST_F(Theory, AsJsonHasTheSameNumbers) {
   EXPECT_EQ(j["limits"][0]["holds"], true);
 }
 
-TEST_F(Theory, TakesTheFreeQuantityAndOverrides) {
+TEST_F(Theory, AcceptsTheFreeConstantAndOverrides) {
   const json one = theory(), small = theory({"--a", "1e-9"});
   EXPECT_EQ(small["theorem"]["a"], 1e-9);
   EXPECT_GT(small["theorem"]["theta_lb"], one["theorem"]["theta_lb"]);
@@ -74,7 +74,7 @@ TEST_F(Theory, DoesNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(theory({"--threads", "1"}), theory({"--threads", "3"}));
 }
 
-TEST_F(Theory, OfAnotherMethodIsGraphCodecAndSmoothness) {
+TEST_F(Theory, AnotherMethodGetsOnlyGraphCodecAndSmoothness) {
   write("other.toml", small_problem.substr(0, small_problem.find("[algorithm]")) +
                           "[algorithm]\nname = \"choco_sgd\"\neta = 0.1\ngamma = 0.3\n");
   const Outcome text = ticopd({"theory", "other.toml"});
@@ -88,7 +88,7 @@ TEST_F(Theory, OfAnotherMethodIsGraphCodecAndSmoothness) {
   EXPECT_GT(j["codec"]["measured"]["messages"], 0);
 }
 
-TEST_F(Theory, ACodecThatDoesNotContractIsAveragedByGamma) {
+TEST_F(Theory, CodecThatDoesNotContractNeedsGamma) {
   const Arguments unscaled{"--set", "codec.scaled=false", "--set", "codec.bits=1"};
   Arguments all{"theory", "small.toml"};
   all.insert(all.end(), unscaled.begin(), unscaled.end());
@@ -103,13 +103,13 @@ TEST_F(Theory, ACodecThatDoesNotContractIsAveragedByGamma) {
   EXPECT_FALSE(j["theorem"].is_null()) << "gamma Q is a compressor that contracts";
 }
 
-TEST_F(Theory, OfLinksThatComeAndGoSaysNoTheorem) {
+TEST_F(Theory, TimeVaryingLinksHaveNoTheorem) {
   const json j = theory({"--set", "graph.drop=0.3"});
   EXPECT_TRUE(j["theorem"].is_null());
   EXPECT_NE(j["why_not"].get<std::string>().find("one graph"), std::string::npos);
 }
 
-TEST_F(Theory, LyapunovIsOneColumnMoreAtTheEnd) {
+TEST_F(Theory, LyapunovAddsOneColumnAtTheEnd) {
   run("plain");
   run("logged", {"--set", "log.lyapunov=true"});
   const auto header = [&](const std::string& name) {
@@ -132,7 +132,7 @@ TEST_F(Theory, LyapunovIsOneColumnMoreAtTheEnd) {
 
 class WrongTheory : public Refused {};
 
-TEST_P(WrongTheory, IsRefused) {
+TEST_P(WrongTheory, BadArgumentsAreRejected) {
   expect_refusal();
 }
 

@@ -1,4 +1,4 @@
-// `ticopd tune`: what it leaves in its folder, and that it can be stopped and killed.
+// `ticopd tune`: the files in its folder, and that a stopped or killed search resumes.
 #include <csignal>
 
 #include "cli/wrong.hpp"
@@ -27,7 +27,7 @@ class TuneCommand : public CommandLine {
     write("two.toml", two_runs);
   }
 
-  // `ticopd tune FILE --out NAME --runs 3 ...`; with `longer` to be in the middle of it.
+  // `ticopd tune FILE --out NAME --runs 3 ...`; add `longer` for a search that can be interrupted.
   static Arguments tuning(const std::string& file, const std::string& out,
                           const Arguments& more = {}) {
     Arguments all{"tune", file, "--out", out, "--runs", "3"};
@@ -36,8 +36,8 @@ class TuneCommand : public CommandLine {
   }
   static inline const Arguments longer{"--budget-iterations", "20000", "--set", "codec.bits=6"};
 
-  // Sends the signal once the file is there. On a busy machine it may come after the end: then
-  // once more.
+  // Sends the signal once the file exists. On a busy machine the signal may come after the end;
+  // then it tries again.
   Outcome interrupted_by(int signal, const Arguments& arguments, const std::string& file) const {
     for (int attempt = 1;; ++attempt) {
       Program program(folder_, arguments);
@@ -62,7 +62,7 @@ class TuneCommand : public CommandLine {
     for (const auto& [name, bytes] : snapshot("cut")) EXPECT_FALSE(name.ends_with(".tmp")) << name;
   }
 
-  // What the program says to type, typed.
+  // Runs the command that the program printed for resuming.
   int go_on(const std::string& message) const {
     const std::string before = "go on with: ticopd ";
     const std::size_t at = message.find(before);
@@ -74,7 +74,7 @@ class TuneCommand : public CommandLine {
   }
 };
 
-TEST_F(TuneCommand, WritesAFileThatRuns) {
+TEST_F(TuneCommand, WritesAConfigThatRuns) {
   const Outcome o = ticopd(tuning("small.toml", "out"));
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.out.find("alpha = "), std::string::npos) << o.out;
@@ -85,7 +85,7 @@ TEST_F(TuneCommand, WritesAFileThatRuns) {
   EXPECT_EQ(run.code, 0) << run.err;
 }
 
-TEST_F(TuneCommand, AnswersInJson) {
+TEST_F(TuneCommand, PrintsItsAnswerAsJson) {
   const Outcome o = ticopd(tuning("small.toml", "out", {"--json", "--metric", "loss_mean"}));
   ASSERT_EQ(o.code, 0) << o.err;
   const json answer = json::parse(o.out, nullptr, false);
@@ -96,13 +96,13 @@ TEST_F(TuneCommand, AnswersInJson) {
   ASSERT_EQ(ticopd({"run", "out/tuned.toml", "--out", "run", "--quiet"}).code, 0);
   const auto rows = metrics("run");
   const auto column = std::ranges::find(rows[0], "loss_mean") - rows[0].begin();
-  // What it promised is what the run does.
+  // The run reaches the value that tune reported.
   EXPECT_EQ(std::stod(rows.back()[static_cast<std::size_t>(column)]), answer[0]["value"]);
   for (const auto& [name, value] : answer[0]["step_sizes"].items())
     EXPECT_EQ(summary("run")["config"]["algorithm"][name], value) << name;
 }
 
-TEST_F(TuneCommand, DrawsThePictureOfItsSearch) {
+TEST_F(TuneCommand, DrawsAFigureOfItsSearch) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
   ASSERT_EQ(ticopd(tuning("small.toml", "out")).code, 0);
   EXPECT_NE(read_text(folder_ / "out/search.svg").find("<svg"), std::string::npos);
@@ -110,7 +110,7 @@ TEST_F(TuneCommand, DrawsThePictureOfItsSearch) {
   EXPECT_TRUE(read_text(folder_ / "out/search.pdf").starts_with("%PDF"));
 }
 
-TEST_F(TuneCommand, DoesWithoutAPicture) {
+TEST_F(TuneCommand, SucceedsWithoutGnuplot) {
   const Outcome o = ticopd(tuning("small.toml", "out"), {{"PATH", "/nowhere"}});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.err.find("missing: search.svg"), std::string::npos) << o.err;
@@ -118,7 +118,7 @@ TEST_F(TuneCommand, DoesWithoutAPicture) {
   EXPECT_FALSE(fs::exists(folder_ / "out/search.svg"));
 }
 
-TEST_F(TuneCommand, MakesAComparisonOfAComparison) {
+TEST_F(TuneCommand, TunesAComparisonIntoAComparison) {
   const Outcome o = ticopd(tuning("two.toml", "out"));
   ASSERT_EQ(o.code, 0) << o.err;
   for (const std::string run : {"ticopd", "choco-4-bit"})
@@ -129,7 +129,7 @@ TEST_F(TuneCommand, MakesAComparisonOfAComparison) {
   EXPECT_EQ(summary("both/choco-4-bit")["config"]["codec"]["bits"], 4);
 }
 
-TEST_F(TuneCommand, GivesEveryRunOfAComparisonTheSameBits) {
+TEST_F(TuneCommand, GivesEveryRunOfAComparisonTheSameNumberOfBits) {
   const Outcome o = ticopd(tuning("two.toml", "out", {"--budget-bits", "9000", "--json"}));
   ASSERT_EQ(o.code, 0) << o.err;
   const json answer = json::parse(o.out);
@@ -144,13 +144,13 @@ TEST_F(TuneCommand, GivesEveryRunOfAComparisonTheSameBits) {
   }
 }
 
-TEST_F(TuneCommand, KilledGoesOnToTheSameAnswer) {
+TEST_F(TuneCommand, ResumesAfterKillToTheSameAnswer) {
   const Outcome o = interrupted_by(SIGKILL, tuning("small.toml", "cut", longer), "cut/trials.csv");
   EXPECT_EQ(o.code, 128 + SIGKILL);
-  write("cut/.trials.csv.123.4.tmp", "bracket,tr");  // as a kill in the middle of a write leaves it
+  write("cut/.trials.csv.123.4.tmp", "bracket,tr");  // as after a kill during a write
   Arguments resume = tuning("small.toml", "cut", longer);
   resume.push_back("--resume");
-  // Again and again, when something more was written down.
+  // Kill it again each time after another trial was written.
   for (int kills = 0; kills < 4; ++kills) {
     const auto saved = fs::last_write_time(folder_ / "cut/trials.csv");
     Program program(folder_, resume);
@@ -158,14 +158,14 @@ TEST_F(TuneCommand, KilledGoesOnToTheSameAnswer) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     program.signal(SIGKILL);
     const Outcome part = program.wait();
-    EXPECT_TRUE(part.code == 128 + SIGKILL || part.code == 0) << part.err;  // 0: too late
+    EXPECT_TRUE(part.code == 128 + SIGKILL || part.code == 0) << part.err;  // 0: signal too late
   }
   const Outcome last = ticopd(resume);
   ASSERT_EQ(last.code, 0) << last.err;
   expect_same_as_uninterrupted("small.toml", {""});
 }
 
-TEST_F(TuneCommand, StoppedByCtrlCTellsHowToGoOn) {
+TEST_F(TuneCommand, CtrlCPrintsTheCommandToResume) {
   const Outcome o = interrupted_by(SIGINT, tuning("small.toml", "cut", longer), "cut/trials.csv");
   EXPECT_EQ(o.code, 75) << o.err;
   EXPECT_NE(o.err.find("--resume --out cut"), std::string::npos) << o.err;
@@ -174,7 +174,7 @@ TEST_F(TuneCommand, StoppedByCtrlCTellsHowToGoOn) {
   expect_same_as_uninterrupted("small.toml", {""});
 }
 
-TEST_F(TuneCommand, StoppedInTheSecondRunOfAComparisonGoesOnThere) {
+TEST_F(TuneCommand, ResumesInTheSecondRunOfAComparison) {
   const Outcome o =
       interrupted_by(SIGTERM, tuning("two.toml", "cut", longer), "cut/choco-4-bit/trials.csv");
   EXPECT_EQ(o.code, 75) << o.err;
@@ -182,7 +182,7 @@ TEST_F(TuneCommand, StoppedInTheSecondRunOfAComparisonGoesOnThere) {
   expect_same_as_uninterrupted("two.toml", {"ticopd", "choco-4-bit"});
 }
 
-TEST_F(TuneCommand, GoesOnWithNoOtherSearch) {
+TEST_F(TuneCommand, ResumeRejectsAnotherSearch) {
   ASSERT_EQ(ticopd(tuning("small.toml", "out")).code, 0);
   const auto before = snapshot();
   const Outcome o =
@@ -193,7 +193,7 @@ TEST_F(TuneCommand, GoesOnWithNoOtherSearch) {
 }
 
 class BadTune : public Refused {};
-TEST_P(BadTune, IsRefusedWithAReason) {
+TEST_P(BadTune, IsRejectedWithAReason) {
   expect_refusal();
 }
 

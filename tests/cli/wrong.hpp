@@ -8,12 +8,12 @@ struct GivenFile {
   std::string name, bytes;  // a name that ends with / is a folder
 };
 
-// One wrong thing: what is typed, and what must come of it.
+// One mistake: the arguments and files given, and the exit code and message expected.
 struct Wrong {
   std::string name;
   Arguments arguments;
   int code;
-  std::vector<std::string> says;  // the parts of the message
+  std::vector<std::string> says;  // parts that the message must contain
   std::vector<GivenFile> files = {};
   std::map<std::string, std::string> environment = {};
 };
@@ -25,7 +25,7 @@ inline std::string name_of(const ::testing::TestParamInfo<Wrong>& info) {
   return info.param.name;
 }
 
-// small.toml with keys set wrong.
+// small.toml with wrong assignments.
 inline Wrong set(std::string name, const Arguments& assignments, std::vector<std::string> says,
                  int code = 78) {
   Arguments all{"run", "small.toml", "--out", "out"};
@@ -33,7 +33,7 @@ inline Wrong set(std::string name, const Arguments& assignments, std::vector<std
   return {std::move(name), all, code, std::move(says)};
 }
 
-// small.toml with keys set so that a file is read.
+// small.toml with assignments that make it read a wrong file.
 inline Wrong file(std::string name, const Arguments& assignments, std::vector<GivenFile> files,
                   std::vector<std::string> says, int code = 65) {
   Wrong w = set(std::move(name), assignments, std::move(says), code);
@@ -41,7 +41,7 @@ inline Wrong file(std::string name, const Arguments& assignments, std::vector<Gi
   return w;
 }
 
-// A config of its own.
+// A wrong config file.
 inline Wrong config(std::string name, const std::string& toml, std::vector<std::string> says) {
   return {std::move(name),
           {"run", "wrong.toml", "--out", "out"},
@@ -52,7 +52,7 @@ inline Wrong config(std::string name, const std::string& toml, std::vector<std::
 
 class Refused : public CommandLine, public ::testing::WithParamInterface<Wrong> {
  protected:
-  // The exit code, a message with every part in it, and nothing new on the disk.
+  // Checks the exit code, every part of the message, and that no file changed.
   void expect_refusal() const {
     const Wrong& wrong = GetParam();
     for (const GivenFile& f : wrong.files) write(f.name, f.bytes);

@@ -7,7 +7,7 @@
 
 namespace ticopd {
 
-// The real program under the real mpirun, through `ticopd launch`.
+// Starts the real program under the real mpirun, through `ticopd launch`.
 class Launched : public CommandLine {
  protected:
   Arguments launch(int ranks, const std::string& out, const Arguments& more = {}) const {
@@ -23,7 +23,7 @@ class Launched : public CommandLine {
     return o.code == 0 ? summary(out) : nlohmann::json();
   }
 
-  // The same without MPI.
+  // The same run without MPI.
   nlohmann::json alone(const std::string& out, const Arguments& more = {}) const {
     Arguments all{"run", "small.toml", "--out", out, "--set", "log.every=500"};
     all.insert(all.end(), more.begin(), more.end());
@@ -32,7 +32,7 @@ class Launched : public CommandLine {
     return summary(out);
   }
 
-  // The process of a rank that runs in our folder; 0 where there is none (yet, or any more).
+  // The process id of a rank that runs in our folder; 0 if there is none (yet, or any more).
   pid_t process_of(int rank) const {
     const std::string wanted = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {

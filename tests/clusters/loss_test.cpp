@@ -1,4 +1,4 @@
-// A rank that dies or stops answering: nobody hangs, and the run goes on from its checkpoint.
+// A rank dies or stops answering: no other rank hangs, and the run resumes from its checkpoint.
 #include "clusters/launched.hpp"
 
 namespace ticopd {
@@ -14,7 +14,7 @@ class Loss : public Launched {
             "--set", "network.deadline_s=" + std::to_string(deadline_s)};
   }
 
-  // Ends within the deadline and ten seconds, or is ended and fails.
+  // Waits up to the deadline plus ten seconds. After that the program is killed and the test fails.
   static Outcome end_of(Program& program) {
     const auto begin = std::chrono::steady_clock::now();
     while (!program.ended() && std::chrono::steady_clock::now() - begin <
@@ -27,8 +27,8 @@ class Loss : public Launched {
     return program.wait();
   }
 
-  // Once something is saved, and a random while later, the signal hits a random rank. False where
-  // the run was over before.
+  // Sends the signal to a random rank, a random time after the first checkpoint. False if the run
+  // ended before.
   bool strike(Program& program, int signal, int ranks, int& struck) {
     EXPECT_TRUE(program.wait_for(folder_ / "cut/checkpoint.safetensors"));
     std::this_thread::sleep_for(std::chrono::milliseconds(dice_() % 400));
@@ -51,7 +51,7 @@ class Loss : public Launched {
 };
 
 // TICOPD_KILLS = 20 for the long version.
-TEST_F(Loss, ByKillEndsWith75AndResumesToTheSameDigest) {
+TEST_F(Loss, KillEndsWith75AndResumesToTheSameDigest) {
   const char* wish = std::getenv("TICOPD_KILLS");
   const int kills = wish != nullptr ? std::atoi(wish) : 3;
   const auto whole = alone("whole", length());
@@ -63,11 +63,11 @@ TEST_F(Loss, ByKillEndsWith75AndResumesToTheSameDigest) {
     Program program(folder_, launch(ranks, "cut", length()));
     const bool hit = strike(program, SIGKILL, ranks, struck);
     const Outcome o = end_of(program);
-    if (!hit || o.code == 0) continue;  // it was over already
+    if (!hit || o.code == 0) continue;  // the run had already finished
     SCOPED_TRACE("rank " + std::to_string(struck) + " of " + std::to_string(ranks));
     ++done;
     EXPECT_EQ(o.code, 75) << o.err;
-    // Open MPI leaves the survivors two seconds; once some were seen not to speak before that.
+    // Open MPI gives the survivors two seconds. Once, survivors did not report within that time.
     if (o.err.find("a rank was lost") != std::string::npos) {
       EXPECT_NE(o.err.find("lost rank " + std::to_string(struck)), std::string::npos) << o.err;
       EXPECT_NE(o.err.find("(round "), std::string::npos) << o.err;
@@ -78,9 +78,9 @@ TEST_F(Loss, ByKillEndsWith75AndResumesToTheSameDigest) {
   EXPECT_EQ(done, kills);
 }
 
-TEST_F(Loss, ByARankThatStopsAnsweringIsSeenByTheDeadline) {
+TEST_F(Loss, RankThatStopsAnsweringIsFoundByTheDeadline) {
   const auto whole = alone("whole", length());
-  for (const int rank : {0, 2}) {  // rank 0 is the one that all others listen to in the end
+  for (const int rank : {0, 2}) {  // rank 0 is special: at the end all others wait for it
     SCOPED_TRACE(rank);
     std::filesystem::remove_all(folder_ / "cut");
     Program program(folder_, launch(3, "cut", length()));
@@ -94,8 +94,8 @@ TEST_F(Loss, ByARankThatStopsAnsweringIsSeenByTheDeadline) {
   }
 }
 
-// A batch system may tell the processes of one machine only.
-TEST_F(Loss, IsNoneWhereOneRankIsAskedToStop) {
+// A batch system may signal the processes of only one machine.
+TEST_F(Loss, StopSignalToOneRankSavesAndStopsAllRanks) {
   const Arguments more{"--set", "iterations=4000000", "--set", "checkpoint.every=2000"};
   Program program(folder_, launch(3, "cut", more));
   ASSERT_TRUE(program.wait_for(folder_ / "cut/checkpoint.safetensors"));

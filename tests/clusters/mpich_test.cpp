@@ -1,4 +1,4 @@
-// The plug-in built with the other MPI, opened by the same program.
+// The plug-in built with MPICH, opened by the same program.
 #include "clusters/launched.hpp"
 #include "places.hpp"
 
@@ -15,7 +15,7 @@ class Mpich : public Launched {
   std::map<std::string, std::string> environment{{"TICOPD_MPI_PLUGIN", places::mpich_plugin()}};
 };
 
-TEST_F(Mpich, HasTheDigestOfOneProcessToo) {
+TEST_F(Mpich, RunHasTheDigestOfOneProcess) {
   const auto one = alone("one", {"--set", "iterations=1000"});
   for (const int ranks : {1, 3}) {
     const std::string out = "on" + std::to_string(ranks);
@@ -27,8 +27,8 @@ TEST_F(Mpich, HasTheDigestOfOneProcessToo) {
   }
 }
 
-// Each process would take itself for the only one, and all would write one folder.
-TEST_F(Mpich, UnderTheMpirunOfAnotherMpiIsRefused) {
+// Otherwise each process would believe it is the only one, and all would write to one folder.
+TEST_F(Mpich, MpirunOfAnotherMpiIsRejected) {
   ::setenv("TICOPD_MPI_PLUGIN", environment["TICOPD_MPI_PLUGIN"].c_str(), 1);
   const std::string command = "cd '" + folder_.string() + "' && " + places::mpirun() +
                               " --oversubscribe -n 2 " + places::binary() +

@@ -1,13 +1,13 @@
-// What cannot run together is refused at the start, once, by a line that names the difference.
+// Ranks that cannot run together are rejected at startup, with one line that names the difference.
 #include "clusters/launched.hpp"
 #include "places.hpp"
 
 namespace ticopd {
 namespace {
 
-class Refused : public Launched {
+class Startup : public Launched {
  protected:
-  // mpirun itself, each rank through a script that may change what rank 1 does.
+  // Starts mpirun itself. Each rank goes through a script that can change what rank 1 does.
   Outcome started(int ranks, const std::string& rank_one, const Arguments& arguments) const {
     write("start", "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 1 ] && " + rank_one + "\nexec " +
                        places::binary() + " \"$@\" $more\n");
@@ -32,23 +32,23 @@ class Refused : public Launched {
   }
 };
 
-TEST_F(Refused, NothingWhereAllAreAlike) {
+TEST_F(Startup, AcceptsRanksThatAgree) {
   EXPECT_EQ(started(3, "more=--quiet", {"run", "small.toml", "--out", "out"}).code, 0);
 }
 
-TEST_F(Refused, AnotherConfigOnOneRank) {
+TEST_F(Startup, RejectsAnotherConfigOnOneRank) {
   expect_refused("more='--set seed=2'", "seed");
   expect_refused("more='--set algorithm.alpha=0.07'", "algorithm.alpha");
   expect_refused("more='--set log.every=7'", "log.every");
   expect_refused("more='--set checkpoint.every=7'", "checkpoint.every");
 }
 
-TEST_F(Refused, AnotherKernelOnOneRank) {
+TEST_F(Startup, RejectsAnotherKernelOnOneRank) {
   expect_refused("export TICOPD_KERNEL=plain", "kernel");
 }
 
-// It would keep the others waiting inside MPI, where no exception gets them out.
-TEST_F(Refused, AProcessThatNeverArrives) {
+// Without the deadline the others would wait inside MPI, where no exception can reach them.
+TEST_F(Startup, GivesUpOnAProcessThatNeverArrives) {
   const Outcome o = started(2, "exec sleep 100",
                             {"run", "small.toml", "--out", "out", "--set", "network.deadline_s=2"});
   EXPECT_EQ(o.code, 75) << o.err;
@@ -56,32 +56,32 @@ TEST_F(Refused, AProcessThatNeverArrives) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 
-TEST_F(Refused, MoreRanksThanAgents) {
+TEST_F(Startup, RejectsMoreRanksThanAgents) {
   const Outcome o = ticopd(launch(5, "out"));
   EXPECT_EQ(o.code, 78) << o.err;
   EXPECT_NE(o.err.find("1 to 4, the number of agents"), std::string::npos) << o.err;
 }
 
-TEST_F(Refused, CommandsThatAreNotOneProgramInSeveralProcesses) {
+TEST_F(Startup, RejectsCommandsThatCannotRunOverRanks) {
   const Outcome o = started(3, "true", {"list", "algorithms"});
   EXPECT_EQ(o.code, 64) << o.err;
   EXPECT_EQ(o.out, "");
 }
 
-TEST_F(Refused, RanksThatAreThreadsInsideProcesses) {
+TEST_F(Startup, RejectsThreadRanksUnderMpirun) {
   const Outcome o = ticopd(launch(2, "out", {"--set", "network.transport=threads"}));
   EXPECT_EQ(o.code, 78) << o.err;
   EXPECT_NE(o.err.find("network.transport"), std::string::npos) << o.err;
 }
 
-TEST_F(Refused, AFolderThatIsTaken) {
+TEST_F(Startup, RejectsAFolderThatIsNotEmpty) {
   write("out/other", "text");
   const Outcome o = ticopd(launch(2, "out"));
   EXPECT_EQ(o.code, 64) << o.err;
   EXPECT_EQ(read_text(folder_ / "out/other"), "text");
 }
 
-TEST_F(Refused, StepsThatDivergeEndAllRanksWithOneCode) {
+TEST_F(Startup, DivergenceEndsAllRanksWithOneExitCode) {
   const Outcome o =
       ticopd(launch(3, "out", {"--set", "algorithm.alpha=1e6", "--set", "algorithm.beta=0.5"}));
   EXPECT_EQ(o.code, 76) << o.err;

@@ -1,4 +1,4 @@
-// mpirun -n K is the same run, only distributed.
+// A run under mpirun -n K has the same bits as the run in one process.
 #include "clusters/launched.hpp"
 
 namespace ticopd {
@@ -6,7 +6,7 @@ namespace {
 
 class SameRun : public Launched {};
 
-TEST_F(SameRun, OnAnyNumberOfRanksToTheLastByte) {
+TEST_F(SameRun, AnyNumberOfRanksGivesTheSameBytes) {
   const auto one = alone("one", {"--set", "iterations=2000"});
   for (const int ranks : {1, 2, 3, 4}) {
     const std::string out = "on" + std::to_string(ranks);
@@ -20,7 +20,7 @@ TEST_F(SameRun, OnAnyNumberOfRanksToTheLastByte) {
   }
 }
 
-TEST_F(SameRun, SaysPerRankWhatItCarriedAndHowLongItWaited) {
+TEST_F(SameRun, RunJsonListsTrafficAndWaitingTimePerRank) {
   const auto run = launched(3, "out", {"--set", "iterations=1000"});
   ASSERT_EQ(run["transport"]["ranks"].size(), 3u);
   std::uint64_t sent = 0, received = 0;
@@ -37,7 +37,7 @@ TEST_F(SameRun, SaysPerRankWhatItCarriedAndHowLongItWaited) {
   EXPECT_EQ(sent, received);
 }
 
-TEST_F(SameRun, OnlyRankZeroSpeaks) {
+TEST_F(SameRun, OnlyRankZeroPrints) {
   const Outcome o = ticopd(launch(3, "out", {"--set", "iterations=100"}));
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.err, "");
@@ -46,7 +46,7 @@ TEST_F(SameRun, OnlyRankZeroSpeaks) {
   EXPECT_EQ(o.out.find("finished after", first + 1), std::string::npos) << o.out;
 }
 
-TEST_F(SameRun, ResumesOnAnotherNumberOfRanksAndWithout) {
+TEST_F(SameRun, ResumesOnAnotherNumberOfRanksAndWithoutMpi) {
   const Arguments length{"--set", "iterations=30000", "--set", "checkpoint.every=1000"};
   const auto whole = alone("whole", length);
   Arguments resume = length;
@@ -74,10 +74,10 @@ TEST_F(SameRun, ResumesOnAnotherNumberOfRanksAndWithout) {
   EXPECT_EQ(ticopd({"audit", "cut"}).code, 0);
   EXPECT_EQ(alone("cut2", resume)["digest"], whole["digest"]);
   EXPECT_EQ(ticopd({"audit", "cut2"}).code, 0);
-  EXPECT_EQ(launched(4, "cut", resume)["digest"], whole["digest"]);  // finished: left as it is
+  EXPECT_EQ(launched(4, "cut", resume)["digest"], whole["digest"]);  // finished: unchanged
 }
 
-TEST_F(SameRun, AnAuditFindsASingleByteThatIsNotAccountedFor) {
+TEST_F(SameRun, AuditFindsASingleByteTooMany) {
   auto run = launched(2, "out", {"--set", "iterations=50"});
   ASSERT_EQ(ticopd({"audit", "out"}).code, 0);
   auto& bytes = run["transport"]["parts"][0]["sent"][0]["bytes"];

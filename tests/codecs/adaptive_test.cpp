@@ -1,4 +1,4 @@
-// adaptive: points, probabilities and ternary digits, each written once more from the formulas.
+// adaptive: points, probabilities and ternary digits, each recomputed from the paper's formulas.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -21,14 +21,14 @@ double point(double omega, double step, double level) {
   return step / omega * (std::pow(root * root, level) - 1);
 }
 
-// The level of x by logarithms, as the paper has it.
+// The level of x by logarithms, as in the paper.
 double level_below(double omega, double step, double x) {
   if (omega == 0) return std::floor(x / (2 * step));
   const double root = omega + std::sqrt(1 + omega * omega);
   return std::floor(std::log1p(omega * x / step) / (2 * std::log(root)));
 }
 
-TYPED_TEST(Adaptive, RoundsToOneOfTheTwoPointsAround) {
+TYPED_TEST(Adaptive, RoundsToOneOfTheTwoNearestPoints) {
   using T = TypeParam;
   for (const double omega : {0.0, 0.001, 0.25, 3.0})
     for (const double step : {1e-3, 0.5}) {
@@ -41,7 +41,7 @@ TYPED_TEST(Adaptive, RoundsToOneOfTheTwoPointsAround) {
         const double l = level_below(omega, step, x);
         const double low = point(omega, step, l), high = point(omega, step, l + 1);
         const double p = (x - low) / (high - low);
-        if (p < 1e-6 || p > 1 - 1e-6) continue;  // logarithms decide
+        if (p < 1e-6 || p > 1 - 1e-6) continue;  // too close: rounding decides
         const double expected = Noise{message}.uniform(k) < p ? high : low;
         ASSERT_NEAR(std::abs(q[k]), expected, 1e-5 * expected) << omega << " " << x;
         ASSERT_TRUE(q[k] == 0 || std::signbit(q[k]) == std::signbit(v[k]));
@@ -49,7 +49,7 @@ TYPED_TEST(Adaptive, RoundsToOneOfTheTwoPointsAround) {
     }
 }
 
-// Points two apart (omega = 0, step = 1) make the levels of these rows plain.
+// With omega = 0 and step = 1 the points are two apart, so the level of x is x / 2.
 TEST(Adaptive, WritesItsLevelsInTernaryDigits) {
   const auto codec = make_codec<double>(adaptive(0, 1));
   const auto digits = [&](const std::vector<double>& v) {
@@ -62,9 +62,9 @@ TEST(Adaptive, WritesItsLevelsInTernaryDigits) {
   };
   EXPECT_EQ(digits({}), "");
   EXPECT_EQ(digits({0}), "s0000");
-  EXPECT_EQ(digits({2, -2}), "0s1s0");           // levels 1 and -1: a sign and a stop
-  EXPECT_EQ(digits({4, 6, -6}), "00s01s11s0");   // 2, 3: a sign, and what follows the first bit
-  EXPECT_EQ(digits({-20, 0, 0}), "1010sss000");  // 10 is 1010
+  EXPECT_EQ(digits({2, -2}), "0s1s0");          // levels 1 and -1: a sign digit and a stop digit
+  EXPECT_EQ(digits({4, 6, -6}), "00s01s11s0");  // 2, 3: a sign, then the bits after the leading one
+  EXPECT_EQ(digits({-20, 0, 0}), "1010sss000");  // 10 is 1010 in binary
   EXPECT_EQ(digits(std::vector<double>(6, 0.0)), "ssssss0000");
 }
 
@@ -83,13 +83,13 @@ TYPED_TEST(Adaptive, CountsThePapersBitsDigitByDigit) {
     }
     EXPECT_NEAR(codec->paper_bits_of(payload, v.size()), std::log2(3.0) * digits, 1e-6);
     EXPECT_LE(codec->paper_bits_of(payload, v.size()), codec->paper_bits(v.size()));
-    if (coding == Coding::fixed) {  // 8/5 bits a digit
+    if (coding == Coding::fixed) {  // 8/5 bits per digit
       EXPECT_EQ(payload.size(), static_cast<std::size_t>(std::ceil(digits / 5)));
     }
   }
 }
 
-TYPED_TEST(Adaptive, RefusesRowsBeyondItsLastPoint) {
+TYPED_TEST(Adaptive, RejectsRowsBeyondItsLastPoint) {
   using T = TypeParam;
   const auto uniform = make_codec<T>(adaptive(0, 0.5));  // 0, 1, ..., 65535
   Bytes out;
@@ -99,9 +99,9 @@ TYPED_TEST(Adaptive, RefusesRowsBeyondItsLastPoint) {
   EXPECT_FALSE(make_codec<T>(adaptive(0.3, 1))->encode(std::vector<T>{T(0x1.1p127)}, message, out));
 }
 
-TYPED_TEST(Adaptive, RefusesDigitsThatNoLevelHas) {
+TYPED_TEST(Adaptive, RejectsDigitsThatEncodeNoLevel) {
   using T = TypeParam;
-  const auto codec = make_codec<T>(adaptive(4, 1e25));  // a few levels only
+  const auto codec = make_codec<T>(adaptive(4, 1e25));  // has only a few levels
   const auto takes = [&](std::initializer_list<unsigned> bytes, std::size_t d) {
     Bytes in;
     for (const unsigned b : bytes) in.push_back(static_cast<std::byte>(b));
@@ -118,8 +118,8 @@ TYPED_TEST(Adaptive, RefusesDigitsThatNoLevelHas) {
   EXPECT_FALSE(takes({1 + 3 + 9 + 27 + 81, 1 + 3 + 9 + 27 + 2 * 81}, 1)) << "a level too high";
 }
 
-// 1 and 32 zeros and 1 is 1 again in 32 bits.
-TYPED_TEST(Adaptive, RefusesALevelThatWouldWrapAround) {
+// The bits 1, 32 zeros and 1 would wrap around to level 1 in 32 bits.
+TYPED_TEST(Adaptive, RejectsALevelThatWouldWrapAround) {
   using T = TypeParam;
   const auto codec = make_codec<T>(adaptive(4, 1e25));
   for (const bool wraps : {false, true}) {

@@ -1,7 +1,7 @@
-// Every codec is held to the error that it states: E||Q(v) / r - v||^2 <= relative ||v||^2 +
-// absolute, and E Q(v) = v where it says so. Means over draws stand for expectations. All draws are
-// fixed by their rounds, so a test that passes always passes; were they not, each comparison below
-// would fail by chance less than once in a million (five standard errors).
+// Every codec must keep the error bound that it states: E||Q(v) / r - v||^2 <= relative ||v||^2 +
+// absolute, and E Q(v) = v if it claims to be unbiased. Means over draws stand for expectations.
+// The rounds fix all draws, so a test that passes once always passes. With free draws each
+// comparison would fail by chance less than once in a million (five standard errors).
 #include <gtest/gtest.h>
 
 #include "rows.hpp"
@@ -17,13 +17,13 @@ struct Row {
   std::vector<double> v;
 };
 
-// A point of the adaptive grid, by the formula in place of the recurrence.
+// A point of the adaptive grid, by the closed formula instead of the recurrence.
 double point(double omega, double step, int level) {
   const double root = omega + std::sqrt(1 + omega * omega);
   return step / omega * (std::pow(root * root, level) - 1);
 }
 
-// Rows that every codec meets, then those that are the worst for some kind.
+// Ordinary rows, then rows that are the worst case of some kind of codec.
 std::vector<Row> rows(const CodecOptions& o) {
   std::vector<double> gaussian(d), sparse(d, 0.0), decaying(d), halves(d), thirds(d), cells(d);
   Generator random(Noise{4, 0, 0, stream_synthetic});
@@ -43,7 +43,7 @@ std::vector<Row> rows(const CodecOptions& o) {
   small[20] = 1;
   for (double& x : below) x = o.threshold * 0.9999;
   below[d - 1] = -1;
-  for (std::size_t k = 0; k < d; ++k) {  // the harmonic mean of neighbours, measured from the pole
+  for (std::size_t k = 0; k < d; ++k) {  // the harmonic mean of neighbours, from the pole
     const int level = static_cast<int>(k % 6);
     const double shift = o.step / o.omega, low = point(o.omega, o.step, level) + shift,
                  high = point(o.omega, o.step, level + 1) + shift;
@@ -64,9 +64,9 @@ std::vector<Row> rows(const CodecOptions& o) {
           {"zero", std::vector<double>(d, 0.0)}};
 }
 
-// What the tests know of Q(v) after many draws.
+// Estimates of error and bias from many draws of Q(v).
 struct Seen {
-  double error = 0, error_margin = 0;    // E||Q / r - v||^2, and five standard errors of it
+  double error = 0, error_margin = 0;    // E||Q / r - v||^2 and its five standard errors
   double shrink = 0, shrink_margin = 0;  // E<Q - v, v>, likewise
   double bias = 0;                       // ||E Q - v||^2
 };
@@ -100,11 +100,11 @@ Seen see(const Codec<T>& codec, const std::vector<T>& v) {
   return seen;
 }
 
-// Boxes that do not shrink below the rows; the rest as it is.
+// Every codec, but `grid` with boxes that do not shrink: they must stay larger than the rows.
 std::vector<CodecOptions> bounded_codecs() {
   std::vector<CodecOptions> all;
   for (const CodecOptions& o : every_codec()) {
-    if (o.coding == Coding::elias) continue;  // the numbers of `fixed`, by another test
+    if (o.coding == Coding::elias) continue;  // equals `fixed`, by another test
     if (o.coding == Coding::entropy && o.kind != "natural") continue;
     all.push_back(o.kind == "grid" ? coded(grid(o.bits, 8, 1), o.coding) : o);
   }
@@ -134,7 +134,7 @@ TYPED_TEST(Bounds, HoldOnEveryRow) {
           << name(o) << ", " << row.name;
       if (!bound.unbiased) continue;
       ASSERT_EQ(bound.rescale, 1);
-      // 25 is for one coordinate; many together stay near their mean, 1.
+      // 25 would bound one coordinate. The mean over many coordinates stays near 1.
       EXPECT_LE(seen.bias, 25 * seen.error / draws + 1e-12 * norm) << name(o) << ", " << row.name;
       EXPECT_LE(std::abs(seen.shrink), seen.shrink_margin + 1e-6 * norm)
           << name(o) << ", " << row.name;
@@ -142,8 +142,8 @@ TYPED_TEST(Bounds, HoldOnEveryRow) {
   }
 }
 
-// A bound that no row comes near would hold for a broken codec as well.
-TEST(Bounds, AreReachedByTheWorstRow) {
+// A bound far above every row's error would hold for a broken codec too.
+TEST(Bounds, WorstRowsReachTheBounds) {
   CodecOptions bits1 = grid(1, 8, 1);
   for (const auto& [o, share] : std::vector<std::pair<CodecOptions, double>>{
            {options("natural"), 0.95},
@@ -177,8 +177,8 @@ TEST(Bounds, AreReachedByTheWorstRow) {
   }
 }
 
-// What no mean over rows would show: the stated numbers themselves.
-TEST(Bounds, AreTheStatedOnes) {
+// The stated numbers themselves. A mean over rows could not tell two close bounds apart.
+TEST(Bounds, EqualTheDocumentedNumbers) {
   const auto of = [](const CodecOptions& o, std::size_t n) {
     return make_codec<float>(o)->error_bound(n);
   };

@@ -1,5 +1,5 @@
-// top_k, rand_k and threshold followed by another codec; indices as gaps; every coding beside
-// `fixed`.
+// top_k, rand_k and threshold followed by another codec; indices encoded as gaps; every coding
+// compared with `fixed`.
 #include <gtest/gtest.h>
 
 #include "rows.hpp"
@@ -27,7 +27,7 @@ CodecOptions inner_of(CodecOptions o) {
   return o;
 }
 
-TYPED_TEST(Composition, EncodesTheKeptValuesAsARowOfTheirOwn) {
+TYPED_TEST(Composition, EncodesTheKeptValuesAsAShorterRow) {
   using T = TypeParam;
   const std::vector<T> v = random_row<T>(300);
   for (const CodecOptions& first : {keep("top_k", 40), threshold(0.05)})
@@ -43,7 +43,7 @@ TYPED_TEST(Composition, EncodesTheKeptValuesAsARowOfTheirOwn) {
     }
 }
 
-TYPED_TEST(Composition, OfRandKFollowsThePermutationAndScales) {
+TYPED_TEST(Composition, RandKFollowsThePermutationAndScales) {
   using T = TypeParam;
   const std::vector<T> v = random_row<T>(60);
   Noise subset{message};
@@ -60,10 +60,10 @@ TYPED_TEST(Composition, OfRandKFollowsThePermutationAndScales) {
   }
 }
 
-TYPED_TEST(Composition, CountsBothParts) {
+TYPED_TEST(Composition, CountsTheBitsOfBothParts) {
   using T = TypeParam;
   const auto codec = make_codec<T>(followed(keep("top_k", 100), "qsgd", 4));
-  EXPECT_EQ(codec->payload_bytes(1000), 125u + 4 + 50 + 13);  // indices; a norm, levels, signs
+  EXPECT_EQ(codec->payload_bytes(1000), 125u + 4 + 50 + 13);  // indices; norm, levels, signs
   EXPECT_TRUE(codec->fixed_length());
   EXPECT_DOUBLE_EQ(codec->paper_bits(1000), 100 * 10 + 100 * std::log2(15.0) + 100 + 32);
   EXPECT_FALSE(make_codec<T>(followed(threshold(0.1), "sign"))->fixed_length());
@@ -92,8 +92,8 @@ TEST(IndexGaps, RoundTripEverySubset) {
   }
 }
 
-// Bits from the lowest: the number b, then ones, a zero and b bits for each gap.
-TEST(IndexGaps, HaveOneSpelling) {
+// The layout, lowest bit first: the number b, then for each gap some ones, a zero and b bits.
+TEST(IndexGaps, EachSubsetHasExactlyOneEncoding) {
   const auto takes = [](unsigned b, unsigned bits) {
     const Bytes bytes{static_cast<std::byte>(b), static_cast<std::byte>(bits)};
     std::span<const std::byte> in(bytes);
@@ -101,17 +101,17 @@ TEST(IndexGaps, HaveOneSpelling) {
     return IndexCode(Coding::elias).take(in, 8, indices) && in.empty();
   };
   EXPECT_TRUE(takes(0, 0b010));        // 0, 2
-  EXPECT_FALSE(takes(1, 0b1000));      // the same, longer
-  EXPECT_FALSE(takes(0, 0b1010));      // bits after the last
-  EXPECT_FALSE(takes(0, 0b111111));    // no end
+  EXPECT_FALSE(takes(1, 0b1000));      // the same subset in a longer form
+  EXPECT_FALSE(takes(0, 0b1010));      // bits after the last gap
+  EXPECT_FALSE(takes(0, 0b111111));    // the unary part never ends
   EXPECT_TRUE(takes(1, 0b101001));     // 2, 6
-  EXPECT_FALSE(takes(1, 0b111010));    // 2, and no end
+  EXPECT_FALSE(takes(1, 0b111010));    // 2, then a unary part that never ends
   EXPECT_FALSE(takes(4, 0));           // more bits than an index has
-  EXPECT_FALSE(takes(3, 0b11101110));  // 7 and then 15
+  EXPECT_FALSE(takes(3, 0b11101110));  // 7, then 15, which is out of range
 }
 
-// log2(d choose k) bits are needed; planes of indices take 17 bits each.
-TEST(IndexGaps, AreCloseToTheEntropyOfASubset) {
+// A subset needs log2(d choose k) bits. Fixed fields would take 17 bits per index.
+TEST(IndexGaps, SizeIsCloseToTheEntropyOfASubset) {
   const std::size_t d = 79510, k = 795;
   const Permutation p(d, Noise{message});
   std::vector<float> v(d, 0.0f);
@@ -125,8 +125,9 @@ TEST(IndexGaps, AreCloseToTheEntropyOfASubset) {
   EXPECT_LT(used, 1.04 * bits);
 }
 
-// == takes -0.0 for 0, which some planes carry and the other codings do not.
-TYPED_TEST(Composition, AndEveryCodingCarriesTheNumbersOfTheFixedOne) {
+// Compare with ==, for which -0.0 equals 0: some fixed planes keep the sign of zero, the other
+// codings do not.
+TYPED_TEST(Composition, EveryCodingDecodesToTheNumbersOfTheFixedOne) {
   using T = TypeParam;
   for (const CodecOptions& o : later_codecs()) {
     if (o.coding == Coding::fixed) continue;
@@ -137,7 +138,7 @@ TYPED_TEST(Composition, AndEveryCodingCarriesTheNumbersOfTheFixedOne) {
   }
 }
 
-TEST(Composition, EntropyCodedIsShorterWhereSymbolsRepeat) {
+TEST(Composition, EntropyCodingIsShorterIfSymbolsRepeat) {
   const std::size_t d = 79510;
   Generator random(Noise{3, 0, 0, stream_synthetic});
   std::vector<float> v(d);
@@ -148,13 +149,13 @@ TEST(Composition, EntropyCodedIsShorterWhereSymbolsRepeat) {
     const auto fixed = make_codec<float>(o), entropy = make_codec<float>(coded(o, Coding::entropy));
     const double before = static_cast<double>(encoded(*fixed, v, message).size());
     const double after = static_cast<double>(encoded(*entropy, v, message).size());
-    // The ternary digits of `adaptive` are a variable code already.
+    // The ternary digits of `adaptive` already have variable length.
     EXPECT_LT(after, (o.kind == "adaptive" ? 0.95 : 0.8) * before) << name(o);
   }
 }
 
-// Whatever one bit does: refused, or a row of finite numbers.
-TYPED_TEST(Composition, AndEveryKindRefusesFlipsOrDecodesThemWithinBounds) {
+// A payload with one bit flipped must be rejected or decode to finite numbers.
+TYPED_TEST(Composition, EveryKindRejectsBitFlipsOrDecodesThemToFiniteNumbers) {
   using T = TypeParam;
   for (const CodecOptions& o : later_codecs()) {
     const auto codec = make_codec<T>(o);

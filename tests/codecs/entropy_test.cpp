@@ -1,4 +1,4 @@
-// Quantisers whose symbols are entropy-coded, and Elias-coded: lengths, values and whole runs.
+// Quantisers with entropy-coded and Elias-coded symbols: lengths, values and whole runs.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ std::vector<float> normal_row(std::size_t d, bool heavy_tail = false) {
   return v;
 }
 
-// Of the symbols that the fixed code sends.
+// The entropy of the symbols that the fixed coding sends, in bytes.
 double entropy_bytes(const std::vector<float>& v, int bits) {
   const Bytes planes = encoded(*make_codec<float>(qsgd(bits)), v, message);
   const std::size_t signs_at = 4 + plane_bytes(v.size(), static_cast<unsigned>(bits));
@@ -39,7 +39,7 @@ std::size_t bytes_of(const std::vector<float>& v, int bits, Coding coding) {
   return encoded(*make_codec<float>(coded(qsgd(bits), coding)), v, message).size();
 }
 
-TEST(EntropyCoding, StaysWithinFivePercentOfTheEntropyOfTheSymbols) {
+TEST(EntropyCoding, StaysWithinFivePercentOfTheEntropy) {
   for (const bool heavy_tail : {false, true}) {
     const std::vector<float> v = normal_row(paper_d, heavy_tail);
     for (const int bits : {2, 4, 6, 8}) {
@@ -48,9 +48,10 @@ TEST(EntropyCoding, StaysWithinFivePercentOfTheEntropyOfTheSymbols) {
       if (!heavy_tail) {
         EXPECT_LE(sent, 1.05 * entropy) << bits << " bits";
       }
-      // The norm, the mode, the table and the states are what short messages pay for.
+      // Short messages pay for the norm, the mode, the table and the states.
       EXPECT_LE(sent, 1.002 * entropy + 45) << bits << " bits of " << heavy_tail;
-      // Norm included: nothing is for free, but for the signs, which need not be half and half.
+      // With the norm no message can be below its entropy, except by the signs: they count as one
+      // bit each, but need not be half and half.
       EXPECT_GE(sent, 0.999 * entropy) << bits;
     }
   }
@@ -64,7 +65,7 @@ TEST(EntropyCoding, IsShorterThanEliasWhichIsShorterThanPlanes) {
   }
 }
 
-TEST(EntropyCoding, NeverCostsMoreThanOneByte) {
+TEST(EntropyCoding, NeverCostsMoreThanOneByteAboveTheFixedCoding) {
   for (const int bits : {1, 2, 5, 8, 11, 16})
     for (std::size_t d = 0; d < 200; ++d) {
       const std::vector<float> v = random_row<float>(d);
@@ -74,11 +75,11 @@ TEST(EntropyCoding, NeverCostsMoreThanOneByte) {
 
 TEST(EntropyCoding, SendsAZeroRowInAFewBytes) {
   const std::vector<float> zero(100'000, 0.0f);
-  EXPECT_EQ(bytes_of(zero, 8, Coding::entropy), 6u);  // a norm, and two bytes
-  EXPECT_EQ(bytes_of(zero, 8, Coding::elias), 8u);    // a norm, and one gap
+  EXPECT_EQ(bytes_of(zero, 8, Coding::entropy), 6u);  // a norm and two bytes
+  EXPECT_EQ(bytes_of(zero, 8, Coding::elias), 8u);    // a norm and one gap
 }
 
-TEST(EntropyCoding, LengthsVaryWithinWhatTheCodecSays) {
+TEST(EntropyCoding, LengthsVaryWithinTheStatedMaximum) {
   EXPECT_TRUE(make_codec<float>(qsgd(4))->fixed_length());
   for (const Coding coding : {Coding::entropy, Coding::elias}) {
     const auto codec = make_codec<float>(coded(qsgd(4), coding));
@@ -89,8 +90,9 @@ TEST(EntropyCoding, LengthsVaryWithinWhatTheCodecSays) {
   }
 }
 
-// == takes -0.0 for 0: the planes carry the signs of zeros, the others do not.
-TEST(EntropyCoding, DecodesToTheNumbersOfTheFixedCode) {
+// Compare with ==, for which -0.0 equals 0: fixed planes keep the signs of zeros, the other codings
+// do not.
+TEST(EntropyCoding, DecodesToTheNumbersOfTheFixedCoding) {
   for (const int bits : {1, 4, 8, 9, 16})
     for (const std::size_t bucket : {0, 7, 100})
       for (const bool scaled : {true, false})
@@ -109,7 +111,7 @@ TEST(EntropyCoding, DecodesToTheNumbersOfTheFixedCode) {
         }
 }
 
-TEST(EntropyCoding, IsRefusedWhereThereAreNoSymbols) {
+TEST(EntropyCoding, IsRejectedForCodecsWithoutSymbols) {
   for (CodecOptions o : {options("identity"), keep("rand_k", 3), options("sign")}) {
     o.coding = Coding::entropy;
     try {
@@ -123,8 +125,8 @@ TEST(EntropyCoding, IsRefusedWhereThereAreNoSymbols) {
   }
 }
 
-// A run knows of its coding only by the bytes that it sends.
-TEST(EntropyCoding, LeavesARunAsItIs) {
+// The coding changes only the bytes sent, so the digest of a run stays the same.
+TEST(EntropyCoding, DoesNotChangeTheDigestOfARun) {
   const auto solved = [](const std::string& coding) {
     const std::vector<std::string> set{"codec.coding=" + coding};
     const Config config = Config::parse(R"(

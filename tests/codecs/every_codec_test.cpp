@@ -1,4 +1,4 @@
-// What every codec owes, whatever its kind.
+// The properties that every kind of codec must have.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -45,11 +45,11 @@ TYPED_TEST(EveryCodec, RoundTripsEverySize) {
   }
 }
 
-TYPED_TEST(EveryCodec, CarriesAZeroRowAsZeros) {
+TYPED_TEST(EveryCodec, DecodesAZeroRowToZeros) {
   using T = TypeParam;
   for (const CodecOptions& o : every_codec())
     for (const std::size_t d : {1, 2, 63, 64, 65, 129}) {
-      if (o.kind == "grid") continue;  // zero is between two of its cells
+      if (o.kind == "grid") continue;  // zero lies on the edge between two cells of its grid
       const auto codec = make_codec<T>(o);
       const std::vector<T> zero(d, T{0});
       const Bytes payload = encoded(*codec, zero, MessageId{});
@@ -57,7 +57,7 @@ TYPED_TEST(EveryCodec, CarriesAZeroRowAsZeros) {
     }
 }
 
-TYPED_TEST(EveryCodec, RefusesToSendWhatIsNotFinite) {
+TYPED_TEST(EveryCodec, RejectsRowsThatAreNotFinite) {
   using T = TypeParam;
   const T inf = std::numeric_limits<T>::infinity();
   const T nan = std::numeric_limits<T>::quiet_NaN();
@@ -73,7 +73,7 @@ TYPED_TEST(EveryCodec, RefusesToSendWhatIsNotFinite) {
   }
 }
 
-TYPED_TEST(EveryCodec, CarriesDenormalsAndLargeNumbersWithoutLeavingTheNumbers) {
+TYPED_TEST(EveryCodec, KeepsDenormalsAndLargeNumbersFinite) {
   using T = TypeParam;
   for (const CodecOptions& o : every_codec()) {
     const auto codec = make_codec<T>(o);
@@ -84,8 +84,8 @@ TYPED_TEST(EveryCodec, CarriesDenormalsAndLargeNumbersWithoutLeavingTheNumbers) 
       for (T& x : v) x = static_cast<T>(static_cast<double>(x) / largest * size);
       const MessageId message{3, 1, 0, 0};
       const auto q = decoded(*codec, encoded(*codec, v, message), message, v.size());
-      // No coordinate grows beyond the norm (times d / k where rand_k is unbiased), but for the
-      // smallest number that the code has.
+      // No coordinate grows beyond the norm (times d / k if rand_k is unbiased), except for the
+      // smallest number that the codec can represent.
       double least = o.kind == "natural" || o.then == "natural" ? 30 * 0x1p-126 : 0;
       if (o.kind == "adaptive") least = 3 * o.step;
       if (o.kind == "grid") least = o.r0;
@@ -94,8 +94,8 @@ TYPED_TEST(EveryCodec, CarriesDenormalsAndLargeNumbersWithoutLeavingTheNumbers) 
   }
 }
 
-// A sender applies what it sent: a payload it could make but not read would stop the run.
-TYPED_TEST(EveryCodec, ReadsEveryPayloadItMakesUpToTheLargestNumbers) {
+// A sender decodes its own payload, so a payload that it cannot decode would stop the run.
+TYPED_TEST(EveryCodec, DecodesEveryPayloadItEncodesUpToTheLargestNumbers) {
   using T = TypeParam;
   for (const CodecOptions& o : every_codec()) {
     const auto codec = make_codec<T>(o);
@@ -114,7 +114,7 @@ TYPED_TEST(EveryCodec, ReadsEveryPayloadItMakesUpToTheLargestNumbers) {
   }
 }
 
-TYPED_TEST(EveryCodec, RefusesEveryOtherLength) {
+TYPED_TEST(EveryCodec, RejectsEveryOtherLength) {
   using T = TypeParam;
   for (const CodecOptions& o : every_codec()) {
     const auto codec = make_codec<T>(o);
@@ -132,7 +132,7 @@ TYPED_TEST(EveryCodec, RefusesEveryOtherLength) {
   }
 }
 
-TYPED_TEST(EveryCodec, RefusesRandomBytesOrDecodesThemWithinBounds) {
+TYPED_TEST(EveryCodec, RejectsRandomBytesOrDecodesThemWithinBounds) {
   using T = TypeParam;
   Generator random(Noise{11, 0, 0, stream_synthetic});
   for (const CodecOptions& o : every_codec()) {
@@ -141,7 +141,7 @@ TYPED_TEST(EveryCodec, RefusesRandomBytesOrDecodesThemWithinBounds) {
       const std::size_t d = random.below(140);
       const bool right = trial % 3 != 0;
       const Bytes in = random_bytes(right ? codec->payload_bytes(d) : random.below(400), random);
-      // Where the sanitizers are off, guards at both ends notice a write outside.
+      // Guards at both ends find a write outside the row, also without sanitizers.
       std::vector<T> row(d + 32, T{5});
       const std::span<T> q = std::span(row).subspan(16, d);
       if (codec->decode(in, MessageId{1, 2, 3, 0}, q)) {

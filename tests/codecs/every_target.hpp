@@ -11,8 +11,8 @@
 
 namespace ticopd::testing {
 
-// Runs body once for every instruction set that the library is compiled for and this CPU has, the
-// best first, then goes back to the best.
+// Runs `body` once on each instruction set that the library is compiled for and this CPU has, the
+// best one first. Afterwards the best one is active again.
 template <class Body>
 void on_every_target(Body body) {
   const std::int64_t all = hwy::SupportedTargets();
@@ -33,7 +33,7 @@ void on_every_target(Body body) {
   hwy::GetChosenTarget().Update(all);
 }
 
-// Bit by bit: NaNs are equal to themselves here, and 0 is not -0.
+// Compares bit by bit: equal NaNs are equal, and 0 differs from -0.
 inline bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() &&
          (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);

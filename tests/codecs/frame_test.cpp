@@ -33,7 +33,7 @@ bool accepted(std::span<const std::byte> bytes) {
   return parse_frame(bytes, header, body);
 }
 
-// Damages a field and repairs the checksum, as a faulty sender would.
+// Changes a field and recomputes the checksum, like a faulty sender.
 bool accepted_with(std::size_t at, unsigned value) {
   Bytes frame = make_frame(some_header(), some_body(10));
   frame[at] = static_cast<std::byte>(value);
@@ -62,7 +62,7 @@ TEST(Frame, ReturnsItsHeaderAndBody) {
     }
 }
 
-TEST(Frame, RefusesEveryTruncation) {
+TEST(Frame, RejectsEveryTruncation) {
   for (const std::size_t size : {0, 3, 300}) {
     const Bytes frame = make_frame(some_header(), some_body(size));
     for (std::size_t length = 0; length < frame.size(); ++length)
@@ -72,7 +72,7 @@ TEST(Frame, RefusesEveryTruncation) {
   }
 }
 
-TEST(Frame, RefusesEverySingleBitFlip) {
+TEST(Frame, RejectsEveryBitFlip) {
   for (const std::size_t size : {0, 1, 17, 300}) {
     Bytes frame = make_frame(some_header(), some_body(size));
     for (std::size_t bit = 0; bit < 8 * frame.size(); ++bit) {
@@ -85,7 +85,7 @@ TEST(Frame, RefusesEverySingleBitFlip) {
   }
 }
 
-TEST(Frame, RefusesBytesAppendedToIt) {
+TEST(Frame, RejectsAppendedBytes) {
   Bytes frame = make_frame(some_header(), some_body(9));
   for (int extra = 0; extra < 70; ++extra) {
     frame.push_back(std::byte{0});
@@ -93,7 +93,7 @@ TEST(Frame, RefusesBytesAppendedToIt) {
   }
 }
 
-TEST(Frame, RefusesTypesVersionsAndScalarsItDoesNotKnowEvenWithAGoodChecksum) {
+TEST(Frame, RejectsUnknownTypesVersionsAndScalarsWithAValidChecksum) {
   EXPECT_TRUE(accepted_with(5, 1)) << "the repaired checksum is good";
   for (const unsigned type : {0, 4, 255}) EXPECT_FALSE(accepted_with(5, type)) << "type " << type;
   for (const unsigned version : {0, 2}) EXPECT_FALSE(accepted_with(4, version));
@@ -104,7 +104,7 @@ TEST(Frame, RefusesTypesVersionsAndScalarsItDoesNotKnowEvenWithAGoodChecksum) {
   EXPECT_FALSE(accepted_with(39, 0x80)) << "a body of 2^63 bytes";
 }
 
-TEST(Frame, LeavesTheAnswersAloneWhenItRefuses) {
+TEST(Frame, LeavesItsOutputsUnchangedOnRejection) {
   FrameHeader header = some_header();
   std::span<const std::byte> body;
   EXPECT_FALSE(parse_frame(Bytes(200), header, body));

@@ -1,4 +1,5 @@
-// The examples of docs/wire_format.md, byte by byte. A change here is a new version of the format.
+// The examples of docs/wire_format.md, byte by byte. If one changes, the format needs a new
+// version.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -16,7 +17,7 @@ const MessageId message{1, 2, 3, 0};  // seed, round, agent, channel
 const std::vector<float> v{1, -2, 0.5f, 0, -0.25f};
 const std::vector<float> w{1, -2, 0.5f, 2, -1};
 
-// Few coordinates that are not zero.
+// A row with few non-zero coordinates.
 const std::vector<float> z = [] {
   std::vector<float> row(70);
   for (std::size_t k = 0; k < row.size(); k += 10) row[k] = k % 20 == 0 ? 1 : -1.5f;
@@ -42,7 +43,7 @@ Bytes frame() {
   header.round = 2;
   header.agent = 3;
   header.d = 5;
-  const std::vector<float> h = q_of_v(true);  // it started at zero
+  const std::vector<float> h = q_of_v(true);  // the surrogate started at zero
   header.surrogate = hash_row(std::as_bytes(std::span(h)));
   return make_frame(header, encoded(*make_codec<float>(qsgd(8)), v, message));
 }
@@ -129,11 +130,12 @@ std::map<std::string, std::string> made() {
   };
 }
 
-TEST(Golden, BytesAreThoseOfTheFirstVersion) {
+TEST(Golden, BytesEqualThoseOfTheFirstVersion) {
   EXPECT_EQ(made(), golden);
 }
 
-// Coordinates of many sizes, made without a function of libm: its bits differ between machines.
+// Coordinates of many sizes. No function of libm makes them, since its bits differ between
+// machines.
 template <class T>
 std::vector<T> exact_row(std::size_t d) {
   const Noise noise{41, static_cast<std::uint32_t>(d), 0, stream_synthetic};
@@ -146,7 +148,8 @@ std::vector<T> exact_row(std::size_t d) {
   return row;
 }
 
-// One hash per kind of codec, over payloads and decoded rows of all its options and some lengths.
+// One hash per kind of codec, over the payloads and decoded rows of all its options at some
+// lengths.
 template <class T>
 std::map<std::string, std::string> hashes() {
   std::map<std::string, Bytes> all;
@@ -173,7 +176,7 @@ std::map<std::string, std::string> hashes() {
 
 using Hashes = std::map<std::string, std::string>;
 
-TEST(Golden, FloatPayloadsOfEveryOptionAreThoseOfVersion01) {
+TEST(Golden, FloatPayloadsOfEveryOptionEqualThoseOfVersion01) {
   EXPECT_EQ(hashes<float>(), (Hashes{{"adaptive", "bb4b36fd488aae56"},
                                      {"grid", "186f8169e2384575"},
                                      {"identity", "cfd236bbb82b0ec3"},
@@ -188,7 +191,7 @@ TEST(Golden, FloatPayloadsOfEveryOptionAreThoseOfVersion01) {
                                      {"top_k", "74ce5a452dcf82d"}}));
 }
 
-TEST(Golden, DoublePayloadsOfEveryOptionAreThoseOfVersion01) {
+TEST(Golden, DoublePayloadsOfEveryOptionEqualThoseOfVersion01) {
   EXPECT_EQ(hashes<double>(), (Hashes{{"adaptive", "fdc8b78347afe97a"},
                                       {"grid", "2ee6c04379f85b4c"},
                                       {"identity", "38fd61d64a9c0c78"},
@@ -203,8 +206,8 @@ TEST(Golden, DoublePayloadsOfEveryOptionAreThoseOfVersion01) {
                                       {"top_k", "35ca4d6e88698527"}}));
 }
 
-// Lines `name = hex` inside the fenced block marked golden.
-TEST(Golden, BytesAreThoseOfTheWrittenFormat) {
+// Reads the lines `name = hex` of the fenced block marked golden.
+TEST(Golden, BytesEqualThoseInTheFormatDocument) {
   std::ifstream file(places::tree() + "/docs/wire_format.md");
   ASSERT_TRUE(file) << "docs/wire_format.md";
   std::map<std::string, std::string> written;

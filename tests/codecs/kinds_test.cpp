@@ -1,4 +1,5 @@
-// natural, norm_sign, infinity, random_gossip, adaptive, threshold, grid: each by its own formula.
+// natural, norm_sign, infinity, random_gossip, adaptive, threshold, grid: each compared with its
+// own formula.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -24,7 +25,7 @@ std::vector<T> sent(const CodecOptions& o, const std::vector<T>& v, const Messag
   return decoded(*codec, encoded(*codec, v, m), m, v.size());
 }
 
-TYPED_TEST(Kinds, NaturalTakesOneOfTheTwoPowersAround) {
+TYPED_TEST(Kinds, NaturalRoundsToOneOfTheTwoNearestPowersOfTwo) {
   using T = TypeParam;
   const std::vector<T> v = random_row<T>(5000), q = sent(options("natural"), v);
   for (std::size_t k = 0; k < v.size(); ++k) {
@@ -39,7 +40,7 @@ TYPED_TEST(Kinds, NaturalTakesOneOfTheTwoPowersAround) {
   }
 }
 
-TYPED_TEST(Kinds, NaturalKeepsPowersOfTwoAndEndsWhereFloatDoes) {
+TYPED_TEST(Kinds, NaturalKeepsPowersOfTwoInTheRangeOfFloat) {
   using T = TypeParam;
   std::vector<T> v;
   for (int e = -126; e <= 127; ++e) v.push_back(std::ldexp(e % 3 == 0 ? T{-1} : T{1}, e));
@@ -48,7 +49,7 @@ TYPED_TEST(Kinds, NaturalKeepsPowersOfTwoAndEndsWhereFloatDoes) {
   Bytes out;
   v = {T(0x1.000002p127)};
   EXPECT_FALSE(make_codec<T>(options("natural"))->encode(v, message, out));
-  // Below the smallest power a quarter of it is there once in four.
+  // A quarter of the smallest power of two is sent as that power once in four times, else as zero.
   int up = 0;
   for (std::uint32_t round = 0; round < 4000; ++round) {
     const T q = sent<T>(options("natural"), {T(0x1p-128)}, MessageId{8, round, 0, 0})[0];
@@ -58,7 +59,7 @@ TYPED_TEST(Kinds, NaturalKeepsPowersOfTwoAndEndsWhereFloatDoes) {
   EXPECT_NEAR(up, 1000, 5 * std::sqrt(4000 * 0.25 * 0.75));
 }
 
-TYPED_TEST(Kinds, NaturalRefusesExponentsThatFloatDoesNotHave) {
+TYPED_TEST(Kinds, NaturalRejectsExponentsOutsideFloat) {
   using T = TypeParam;
   std::vector<T> q(3);
   for (const Coding coding : {Coding::fixed, Coding::elias}) {
@@ -79,7 +80,7 @@ TYPED_TEST(Kinds, NormSignSendsHalfTheLargestMagnitude) {
   EXPECT_DOUBLE_EQ(make_codec<T>(options("norm_sign"))->paper_bits(100), 132);
 }
 
-TYPED_TEST(Kinds, SignHasOneMeanForEachBucket) {
+TYPED_TEST(Kinds, SignSendsOneMeanPerBucket) {
   using T = TypeParam;
   EXPECT_EQ(sent<T>(bucketed("sign", 2), {T{1}, T{-3}, T{-5}}), (std::vector<T>{2, -2, -5}));
   EXPECT_EQ(make_codec<T>(bucketed("sign", 10))->payload_bytes(21), 12u + 3u);
@@ -102,8 +103,9 @@ TYPED_TEST(Kinds, InfinityRoundsToLevelsOfTheLargestMagnitude) {
       for (std::size_t k = 100 * b; k < 100 * (b + 1); ++k)
         largest = std::max(largest, std::abs(static_cast<double>(v[k])));
       for (std::size_t k = 100 * b; k < 100 * (b + 1); ++k) {
-        const double at = std::abs(static_cast<double>(v[k])) / largest * s + Noise{message}.uniform(k);
-        if (std::abs(at - std::round(at)) < 1e-4 * s) continue;  // rounding decides
+        const double at =
+            std::abs(static_cast<double>(v[k])) / largest * s + Noise{message}.uniform(k);
+        if (std::abs(at - std::round(at)) < 1e-4 * s) continue;  // too close: rounding decides
         ASSERT_NEAR(std::abs(q[k]), std::floor(at) * largest / s, 1e-6 * largest) << bits;
       }
     }
@@ -111,7 +113,7 @@ TYPED_TEST(Kinds, InfinityRoundsToLevelsOfTheLargestMagnitude) {
   EXPECT_DOUBLE_EQ(make_codec<T>(infinity(4, 512))->paper_bits(1024), 1024 * 5 + 64);
 }
 
-TYPED_TEST(Kinds, InfinityRefusesLevelsAboveItsLast) {
+TYPED_TEST(Kinds, InfinityRejectsLevelsAboveTheLargest) {
   using T = TypeParam;
   const auto codec = make_codec<T>(infinity(3));  // levels 0 ... 4 in fields of 3 bits
   const Bytes good = encoded(*codec, std::vector<T>{1, 1}, message);
@@ -124,7 +126,7 @@ TYPED_TEST(Kinds, InfinityRefusesLevelsAboveItsLast) {
   }
 }
 
-TEST(Infinity, HasTheBytesOfTheScalarLoops) {
+TEST(Infinity, VectorLoopsMakeTheBytesOfScalarLoops) {
   const std::vector<float> v = random_row<float>(5003);
   for (const int bits : {1, 4, 8, 11, 16})
     for (const Coding coding : {Coding::fixed, Coding::entropy}) {
@@ -135,7 +137,7 @@ TEST(Infinity, HasTheBytesOfTheScalarLoops) {
     }
 }
 
-TYPED_TEST(Kinds, RandomGossipSendsTheRowOrNothingAsTheCoinFalls) {
+TYPED_TEST(Kinds, RandomGossipSendsTheWholeRowWithProbabilityP) {
   using T = TypeParam;
   const auto codec = make_codec<T>(gossip(0.3));
   const std::vector<T> v = random_row<T>(9);
@@ -147,13 +149,13 @@ TYPED_TEST(Kinds, RandomGossipSendsTheRowOrNothingAsTheCoinFalls) {
     ASSERT_EQ(decoded(*codec, payload, m, 9), payload.empty() ? std::vector<T>(9) : v);
     ASSERT_EQ(codec->paper_bits_of(payload, 9), payload.empty() ? 1 : 1 + 32 * 9);
     std::vector<T> q(9);
-    const Bytes other(payload.empty() ? 9 * sizeof(T) : 0);  // what the coin did not say
+    const Bytes other(payload.empty() ? 9 * sizeof(T) : 0);  // the payload of the other outcome
     ASSERT_FALSE(codec->decode(other, m, q));
   }
   EXPECT_NEAR(sent, 600, 5 * std::sqrt(2000 * 0.3 * 0.7));
 }
 
-TYPED_TEST(Kinds, ThresholdKeepsWhatIsLargeEnoughAndNoZeros) {
+TYPED_TEST(Kinds, ThresholdKeepsLargeValuesAndNoZeros) {
   using T = TypeParam;
   const std::vector<T> v{T{-4}, T{1}, T{0}, T{2}, T(-1.9), T{-2}};
   EXPECT_EQ(sent(threshold(0.5), v), (std::vector<T>{-4, 0, 0, 2, 0, -2}));
@@ -166,7 +168,7 @@ TYPED_TEST(Kinds, ThresholdKeepsWhatIsLargeEnoughAndNoZeros) {
   EXPECT_EQ(encoded(*codec, std::vector<T>(300, T{0}), message).size(), 2u);
 }
 
-TYPED_TEST(Kinds, ThresholdRefusesWhatItWouldNotHaveKept) {
+TYPED_TEST(Kinds, ThresholdRejectsValuesBelowItsThreshold) {
   using T = TypeParam;
   const auto codec = make_codec<T>(threshold(0.5));
   Bytes payload = encoded(*codec, std::vector<T>{1, 0.75, 0.1}, message);
@@ -179,7 +181,7 @@ TYPED_TEST(Kinds, ThresholdRefusesWhatItWouldNotHaveKept) {
   EXPECT_FALSE(codec->decode(payload, message, q)) << "more than there are";
 }
 
-TYPED_TEST(Kinds, GridTakesTheMiddleOfTheNearestCell) {
+TYPED_TEST(Kinds, GridRoundsToTheMiddleOfTheNearestCell) {
   using T = TypeParam;
   for (const Coding coding : {Coding::fixed, Coding::entropy, Coding::elias})
     for (const int bits : {1, 4, 16})
@@ -206,7 +208,7 @@ TYPED_TEST(Kinds, GridTakesTheMiddleOfTheNearestCell) {
   EXPECT_DOUBLE_EQ(make_codec<T>(grid(5))->paper_bits(79510), 5 * 79510);
 }
 
-TYPED_TEST(Kinds, GridHasNoLevelZeroInOtherCodings) {
+TYPED_TEST(Kinds, GridRejectsLevelZeroInVariableLengthCodings) {
   using T = TypeParam;
   const auto codec = make_codec<T>(coded(grid(3), Coding::elias));
   std::vector<T> q(2);
@@ -218,7 +220,7 @@ TYPED_TEST(Kinds, GridHasNoLevelZeroInOtherCodings) {
   }
 }
 
-TYPED_TEST(Kinds, GridNeverShrinksToNothing) {
+TYPED_TEST(Kinds, GridNeverShrinksToZero) {
   using T = TypeParam;
   const std::vector<T> q =
       sent<T>(grid(2, 1, 0.5), {T{1}, T{-1}}, MessageId{1, 4'000'000'000u, 0, 0});

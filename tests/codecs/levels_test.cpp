@@ -1,4 +1,4 @@
-// Levels and signs to bytes and back, in every coding.
+// Levels and signs are encoded and decoded, in every coding.
 #include "ticopd/codecs/levels.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ constexpr std::size_t sizes[] = {0, 1, 2, 3, 4, 5, 17, 63, 64, 65, 1000, 4099};
 template <class Level>
 class Levels : public ::testing::Test {
  public:
-  // 65535 and below, where they fit.
+  // Largest levels to test, up to the maximum of the type.
   static std::vector<std::uint32_t> mosts() {
     std::vector<std::uint32_t> all{1, 2, 3, 7, 15, 63, 64, 200, 255};
     if constexpr (sizeof(Level) == 2)
@@ -32,7 +32,7 @@ TYPED_TEST_SUITE(Levels, LevelTypes);
 template <class Level>
 void expect_return(const Symbols<Level>& symbols, std::uint32_t most) {
   for (const Coding coding : codings) {
-    Bytes bytes(2, std::byte{0xa5});  // what was there stays
+    Bytes bytes(2, std::byte{0xa5});  // append must keep these bytes
     append_levels<Level>(coding, symbols.levels, symbols.signs, most, bytes);
     ASSERT_EQ(hex(std::span(bytes).first(2)), "a5a5");
     bytes.erase(bytes.begin(), bytes.begin() + 2);
@@ -54,7 +54,7 @@ void expect_return(const Symbols<Level>& symbols, std::uint32_t most) {
   }
 }
 
-TYPED_TEST(Levels, ComeBackWhateverTheyAre) {
+TYPED_TEST(Levels, RoundTripForAnySymbols) {
   using Level = TypeParam;
   Generator random(Noise{3, 0, 0, stream_synthetic});
   for (const std::uint32_t most : Levels<Level>::mosts())
@@ -65,7 +65,7 @@ TYPED_TEST(Levels, ComeBackWhateverTheyAre) {
       }
 }
 
-TYPED_TEST(Levels, EveryLevelComesBackAlone) {
+TYPED_TEST(Levels, ASingleNonZeroLevelRoundTrips) {
   using Level = TypeParam;
   const std::uint32_t most = std::numeric_limits<Level>::max();
   for (std::uint32_t level = 1; level <= most; level = level * 5 / 4 + 1) {
@@ -79,7 +79,7 @@ TYPED_TEST(Levels, EveryLevelComesBackAlone) {
   }
 }
 
-TEST(LevelsOfZero, CostAFewBytes) {
+TEST(Levels, ZerosTakeAFewBytes) {
   const std::vector<std::uint8_t> zeros(1'000'000, 0);
   const Bytes signs(125'000, std::byte{0xff});
   Bytes bytes;
@@ -90,8 +90,8 @@ TEST(LevelsOfZero, CostAFewBytes) {
   EXPECT_EQ(bytes.size(), 4u);
 }
 
-// Every prefix, every longer one.
-TYPED_TEST(Levels, OtherLengthsAreRefused) {
+// Every prefix and every extension of a message.
+TYPED_TEST(Levels, OtherLengthsAreRejected) {
   using Level = TypeParam;
   Generator random(Noise{4, 0, 0, stream_synthetic});
   for (const Coding coding : codings)
@@ -111,9 +111,9 @@ TYPED_TEST(Levels, OtherLengthsAreRefused) {
       }
 }
 
-// A message has one spelling: with a bit flipped it is refused or says something else, in levels
-// that are in range.
-TYPED_TEST(Levels, FlippedBitsAreRefusedOrMeanSomethingElse) {
+// Each message has exactly one encoding: with a bit flipped it is rejected, or decodes to other
+// levels that are in range.
+TYPED_TEST(Levels, FlippedBitsAreRejectedOrDecodeToOtherLevels) {
   using Level = TypeParam;
   Generator random(Noise{5, 0, 0, stream_synthetic});
   int refused = 0, taken = 0;
@@ -146,12 +146,12 @@ TYPED_TEST(Levels, FlippedBitsAreRefusedOrMeanSomethingElse) {
     }
   }
   EXPECT_GT(refused, taken);
-  EXPECT_GT(taken, 1000);  // signs and low bits are free
+  EXPECT_GT(taken, 1000);  // flipped signs and low bits are always valid
 }
 
-// Two ways to say the same that nobody has to say: planes where tokens are shorter, and frequencies
-// that are not those of the counts.
-TEST(EntropyCodedLevels, HaveOneSpelling) {
+// Two encodings of the same levels that no encoder makes: planes although tokens are shorter, and
+// frequencies that do not follow from the counts.
+TEST(EntropyCodedLevels, EachRowHasExactlyOneEncoding) {
   std::vector<std::uint8_t> levels(1000), back(1000);
   Bytes signs(125), right;
   for (std::size_t k = 0; k < 1000; k += 7) levels[k] = 3;
@@ -181,7 +181,7 @@ TEST(EntropyCodedLevels, HaveOneSpelling) {
   EXPECT_EQ(back, levels);
 }
 
-TEST(Tokens, CoverEveryLevelOnce) {
+TEST(Tokens, EveryLevelHasExactlyOneToken) {
   std::uint32_t last = 0;
   for (std::uint32_t level = 0; level < 65536; ++level) {
     const std::uint32_t t = token_of(level);
@@ -192,8 +192,8 @@ TEST(Tokens, CoverEveryLevelOnce) {
   EXPECT_EQ(last + 1, most_tokens);
 }
 
-// Counts of quite different kinds, hard ones too: one token has all but a few, all are rare but
-// few, powers, and nearly more than the frequencies can tell apart.
+// Counts of different shapes, also hard ones: nearly equal, spread over powers of two, or a few
+// tokens that are so frequent that the others are hard to represent.
 TokenCounts random_counts(Generator& random) {
   TokenCounts counts{};
   const std::size_t used = 1 + random.below(most_tokens), kind = random.below(4);
@@ -207,7 +207,7 @@ TokenCounts random_counts(Generator& random) {
   return counts;
 }
 
-TEST(Frequencies, SumTo16384AndComeBackFromTheirTable) {
+TEST(Frequencies, SumTo16384AndRoundTripThroughTheirTable) {
   Generator random(Noise{6, 0, 0, stream_synthetic});
   for (int trial = 0; trial < 5000; ++trial) {
     const TokenCounts counts = random_counts(random);
@@ -224,8 +224,8 @@ TEST(Frequencies, SumTo16384AndComeBackFromTheirTable) {
   }
 }
 
-// Against log2 of <cmath>: never below, and above by less than 1 / 300 bit.
-TEST(Frequencies, CostIsABoundAndATightOne) {
+// The cost is never below log2 of <cmath>, and above it by less than 1 / 300 bit.
+TEST(Frequencies, CostIsATightUpperBound) {
   EXPECT_EQ(token_cost(frequency_sum), 0u);
   for (std::uint32_t f = 1; f < frequency_sum; ++f) {
     const double cost = static_cast<double>(token_cost(f)) / (1 << 20);
@@ -236,9 +236,9 @@ TEST(Frequencies, CostIsABoundAndATightOne) {
   }
 }
 
-// What the encoder writes never reaches beyond the bound, and padding is a few bytes: each state
-// ends below 2^31, 8 bits above where it started.
-TEST(RangeAns, StaysWithinTheLengthThatTheCountsGive) {
+// The encoder never writes more than the bound, and the padding is a few bytes: each state ends
+// below 2^31, 8 bits above its start.
+TEST(RangeAns, StaysWithinTheLengthComputedFromTheCounts) {
   Generator random(Noise{7, 0, 0, stream_synthetic});
   for (int trial = 0; trial < 1500; ++trial) {
     TokenCounts counts = random_counts(random);
@@ -247,11 +247,11 @@ TEST(RangeAns, StaysWithinTheLengthThatTheCountsGive) {
       counts[t] = std::min<std::uint64_t>(counts[t], 300);
       levels.insert(levels.end(), counts[t], static_cast<std::uint16_t>(lowest_level(t)));
     }
-    // In order, which is hard on the states, or shuffled.
+    // Sorted, which is the hard case for the states, or shuffled.
     if (trial % 2 == 0)
       for (std::size_t k = levels.size(); k > 1; --k)
         std::swap(levels[k - 1], levels[random.below(k)]);
-    // Other frequencies than the counts': the bound holds for any.
+    // The bound holds for any frequencies, not only for those of the counts.
     const Frequencies f = normalise(trial % 3 == 0 ? random_counts(random) : counts);
     std::erase_if(levels, [&](std::uint16_t level) { return f[token_of(level)] == 0; });
     counts = count_tokens<std::uint16_t>(levels);
@@ -268,7 +268,7 @@ TEST(RangeAns, StaysWithinTheLengthThatTheCountsGive) {
     ASSERT_TRUE(AnsDecoder<std::uint16_t>(f).decode(part, back, used));
     ASSERT_EQ(back, levels);
     ASSERT_LE(used, layout.ans_bytes);
-    // The bound may be above what was spent by 1 / 300 bit a token.
+    // The bound may exceed the bits spent by 1 / 300 bit per token.
     ASSERT_LE(layout.ans_bytes - used, 3 + levels.size() / 2400);
   }
 }

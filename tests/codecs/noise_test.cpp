@@ -1,4 +1,4 @@
-// What both ends of a message must agree on besides its bytes: noise, permutation, sums, bit order.
+// Both ends of a message must agree on its noise, permutation, sums and bit order.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -13,8 +13,8 @@ namespace {
 
 using Block = Noise::Block;
 
-// The known answers that Random123 publishes for philox4x32-10.
-TEST(Noise, IsPhiloxByItsKnownAnswers) {
+// The test vectors that Random123 publishes for philox4x32-10.
+TEST(Noise, EqualsThePublishedValuesOfPhilox) {
   const Noise zero{0, 0, 0, 0};
   EXPECT_EQ(zero.block(0), (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   const Noise ones{~0ull, ~0u, ~0u, ~0u};
@@ -23,7 +23,7 @@ TEST(Noise, IsPhiloxByItsKnownAnswers) {
   EXPECT_EQ(pi.block(0x243f6a88), (Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(Noise, TakesCoordinateKFromLaneKMod4OfBlockKOver4) {
+TEST(Noise, ReadsCoordinateKFromLaneKMod4OfBlockKOver4) {
   const Noise message{1, 2, 3, 0};
   for (std::size_t k = 0; k < 40; ++k) {
     const std::uint32_t bits = message.block(static_cast<std::uint32_t>(k / 4))[k % 4];
@@ -33,7 +33,7 @@ TEST(Noise, TakesCoordinateKFromLaneKMod4OfBlockKOver4) {
   EXPECT_EQ(Noise::to_uniform(0xffu), 0.0f);
 }
 
-TEST(Noise, DiffersInEveryPartOfTheMessagesName) {
+TEST(Noise, DiffersForEveryPartOfTheMessageId) {
   const Noise message{1, 2, 3, 4};
   std::set<Block> blocks{message.block(0), message.block(1)};
   blocks.insert(Noise{2, 2, 3, 4}.block(0));
@@ -58,8 +58,8 @@ TEST(Permutation, IsABijectionWithItsInverse) {
   }
 }
 
-// Short rows show whether some places are favoured: with long ones it would take millions of draws.
-TEST(Permutation, SendsEveryPointToEveryPlaceEquallyOften) {
+// Short rows are enough to find a bias. Long rows would need millions of draws.
+TEST(Permutation, MapsEveryPointToEveryPlaceEquallyOften) {
   constexpr std::uint32_t draws = 100000;
   for (const std::uint64_t n : {3, 5, 9, 10, 11, 33})
     for (const std::uint64_t point : {std::uint64_t{0}, n - 1}) {
@@ -75,15 +75,15 @@ TEST(Permutation, SendsEveryPointToEveryPlaceEquallyOften) {
     }
 }
 
-TEST(Permutation, IsTheWrittenOne) {
+TEST(Permutation, EqualsTheExampleInTheFormatDocument) {
   const Permutation p(10, Noise{1, 2, 3, stream_subset});
   std::vector<std::uint64_t> image;
   for (std::uint64_t i = 0; i < 10; ++i) image.push_back(p(i));
   EXPECT_EQ(image, (std::vector<std::uint64_t>{5, 7, 1, 3, 9, 4, 2, 6, 0, 8}));
 }
 
-// 1 + 2^53 is not a double, so the order of additions shows.
-TEST(SumTree, AddsInTheWrittenOrder) {
+// 1 + 2^53 is not a double, so the result shows the order of the additions.
+TEST(SumTree, AddsInTheDocumentedOrder) {
   const double large = 0x1p53;
   std::vector<double> terms(128, 0.0);
   const auto sum = [&] { return tree_sum(terms.size(), [&](std::size_t k) { return terms[k]; }); };
@@ -97,7 +97,7 @@ TEST(SumTree, AddsInTheWrittenOrder) {
   EXPECT_EQ(sum(), 1) << "blocks 0 and 16 share a lane";
 }
 
-TEST(BitStream, PutsTheLowestBitFirst) {
+TEST(BitStream, WritesTheLowestBitFirst) {
   Bytes bytes(3);
   BitWriter writer(bytes);
   writer.put(0b101, 3);
@@ -127,7 +127,7 @@ TEST(BitStream, ReadsBackFieldsOfEveryWidth) {
     }
 }
 
-TEST(BitStream, ReadsZerosPastItsEndAndSaysSo) {
+TEST(BitStream, ReadsZerosPastItsEndAndReportsIt) {
   const Bytes bytes(2, std::byte{0xff});
   BitReader reader(bytes);
   EXPECT_EQ(reader.get(11), 0x7ffu);
@@ -138,7 +138,7 @@ TEST(BitStream, ReadsZerosPastItsEndAndSaysSo) {
   EXPECT_FALSE(reader.ok());
 }
 
-TEST(BitStream, DropsWhatDoesNotFit) {
+TEST(BitStream, DropsBitsPastTheEndOfItsBuffer) {
   Bytes bytes(12, std::byte{0xee});
   const std::span<std::byte> all(bytes);
   BitWriter writer(all.first(9));

@@ -1,3 +1,4 @@
+// qsgd compared with a second implementation, written from docs/wire_format.md.
 #include "ticopd/codecs/qsgd.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ class Qsgd : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Qsgd, Scalars);
 
-// The sum tree as docs/wire_format.md words it, without its loops.
+// The sum tree written from the text of docs/wire_format.md, independently of the library's loops.
 double reference_sum(const std::vector<double>& terms) {
   const auto fold = [](std::vector<double> lanes) {
     for (std::size_t half = 8; half >= 1; half /= 2)
@@ -43,7 +44,7 @@ void set_bits(Bytes& bytes, std::size_t first_bit, unsigned value, unsigned bits
       bytes[(first_bit + i) / 8] |= static_cast<std::byte>(1u << (first_bit + i) % 8);
 }
 
-// ENC and DEC again, one coordinate and one bit at a time.
+// A reference for ENC and DEC: one coordinate and one bit at a time.
 template <class T>
 Reference reference(const std::vector<T>& v, const MessageId& message, const CodecOptions& o) {
   const std::size_t d = v.size();
@@ -69,7 +70,8 @@ Reference reference(const std::vector<T>& v, const MessageId& message, const Cod
       T level = 0;
       if (norm > 0) {
         const T scale = static_cast<T>(s) / (static_cast<T>(norm) * lift);
-        level = std::floor((std::abs(v[k]) * lift) * scale + static_cast<T>(Noise{message}.uniform(k)));
+        level =
+            std::floor((std::abs(v[k]) * lift) * scale + static_cast<T>(Noise{message}.uniform(k)));
         if (level > static_cast<T>(s)) level = static_cast<T>(s);
       }
       set_bits(r.payload, 8 * levels_at + k * bits, static_cast<unsigned>(level), bits);
@@ -80,7 +82,7 @@ Reference reference(const std::vector<T>& v, const MessageId& message, const Cod
   return r;
 }
 
-TYPED_TEST(Qsgd, MakesTheBytesAndValuesOfTheWrittenFormula) {
+TYPED_TEST(Qsgd, MakesTheBytesAndValuesOfTheDocumentedFormula) {
   using T = TypeParam;
   for (const int bits : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16})
     for (const std::size_t bucket : {0, 1, 3, 64, 100, 1000}) {
@@ -98,7 +100,7 @@ TYPED_TEST(Qsgd, MakesTheBytesAndValuesOfTheWrittenFormula) {
     }
 }
 
-TYPED_TEST(Qsgd, QuantisesTinyNormsLikeOthers) {
+TYPED_TEST(Qsgd, QuantisesTinyNormsToTheSameAccuracy) {
   using T = TypeParam;
   for (const double size : {1e-40, 1e-37, 1e-30, 5.421010862427522e-20 /* 2^-64 */, 1e-19}) {
     const CodecOptions o = qsgd(8, false);
@@ -109,14 +111,14 @@ TYPED_TEST(Qsgd, QuantisesTinyNormsLikeOthers) {
     const Bytes payload = encoded(*codec, v, message);
     ASSERT_EQ(hex(payload), hex(reference(v, message, o).payload)) << size;
     const auto q = decoded(*codec, payload, message, v.size());
-    // A level is norm / 255; where that is a denormal float its own rounding is what is left.
+    // A level is norm / 255. If that is a denormal float, only its own rounding error is left.
     const double norm = std::sqrt(norm2<T>(v));
     const double step = norm / 255 + (sizeof(T) == 4 ? 255 * 0x1p-149 : 0.0) + 1e-6 * norm;
     for (std::size_t k = 0; k < v.size(); ++k) ASSERT_NEAR(q[k], v[k], step) << size;
   }
 }
 
-TYPED_TEST(Qsgd, ClampsTheLevelThatRoundingCarriesPastTheTop) {
+TYPED_TEST(Qsgd, ClampsALevelThatRoundsPastTheLargest) {
   using T = TypeParam;
   const auto codec = make_codec<T>(qsgd(16, false));
   const std::vector<T> v{T{1}};
@@ -159,12 +161,12 @@ TYPED_TEST(Qsgd, ScaledIsUnscaledDividedByTau) {
   ASSERT_EQ(payload, encoded(*unscaled, v, message)) << "tau belongs to DEC";
   const auto small = decoded(*scaled, payload, message, d);
   const auto large = decoded(*unscaled, payload, message, d);
-  const double tau = 1 + 10.0 / 7;  // sqrt(d) / s, the smaller of the two
+  const double tau = 1 + 10.0 / 7;  // sqrt(d) / s, which is below d / s^2
   for (std::size_t k = 0; k < d; ++k)
     EXPECT_NEAR(small[k] * tau, large[k], 1e-6 * std::abs(large[k]));
 }
 
-TYPED_TEST(Qsgd, RefusesANormThatFloatCannotCarry) {
+TYPED_TEST(Qsgd, RejectsANormThatDoesNotFitFloat) {
   using T = TypeParam;
   const auto codec = make_codec<T>(qsgd(8, false));
   Bytes out;
@@ -177,7 +179,7 @@ TYPED_TEST(Qsgd, RefusesANormThatFloatCannotCarry) {
   EXPECT_FALSE(codec->encode(std::vector<T>{std::numeric_limits<T>::max()}, MessageId{}, out));
 }
 
-TYPED_TEST(Qsgd, RefusesNormsAndPaddingThatNoEncoderWrites) {
+TYPED_TEST(Qsgd, RejectsNormsAndPaddingThatNoEncoderWrites) {
   using T = TypeParam;
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -214,13 +216,13 @@ TYPED_TEST(Qsgd, CountsItsBytesAndThePapersBits) {
   EXPECT_DOUBLE_EQ(whole->paper_bits(0), 32);
 }
 
-TYPED_TEST(Qsgd, KnowsHowMuchItContracts) {
+TYPED_TEST(Qsgd, StatesItsContraction) {
   using T = TypeParam;
   const double tau = 1 + std::min(100.0 / 49, 10.0 / 7);
   EXPECT_DOUBLE_EQ(*make_codec<T>(qsgd(3))->contraction(100), 1 - std::sqrt(1 - 1 / tau));
   EXPECT_FALSE(make_codec<T>(qsgd(3, false))->contraction(100)) << "10 / 7 is not below 1";
   EXPECT_DOUBLE_EQ(*make_codec<T>(qsgd(4, false))->contraction(100), 1 - std::sqrt(100.0 / 225));
-  const double bucket_tau = 1 + 25.0 / 49;  // the largest bucket, not the last
+  const double bucket_tau = 1 + 25.0 / 49;  // of the largest bucket, not of the last one
   EXPECT_DOUBLE_EQ(*make_codec<T>(qsgd(3, true, 25))->contraction(90),
                    1 - std::sqrt(1 - 1 / bucket_tau));
 }

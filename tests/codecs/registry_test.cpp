@@ -10,7 +10,7 @@
 namespace ticopd::testing {
 namespace {
 
-// What a config error says, in both precisions.
+// The message of the config error, which must be the same in both precisions; "" if there is none.
 std::string complaint(const CodecOptions& o) {
   const auto say = [&](auto make) -> std::string {
     try {
@@ -37,7 +37,7 @@ TEST(CodecTable, MakesEveryKindItLists) {
   }
 }
 
-TEST(CodecTable, HasNoKindThatTheTestsOfEveryCodecLeaveOut) {
+TEST(CodecTable, EveryKindIsTestedByTheTestsOfEveryCodec) {
   std::set<std::string> tested;
   for (const CodecOptions& o : every_codec()) tested.insert(o.kind);
   for (const CodecInfo& info : codec_table())
@@ -46,7 +46,7 @@ TEST(CodecTable, HasNoKindThatTheTestsOfEveryCodecLeaveOut) {
         << "its round trip, its sizes, or what it refuses";
 }
 
-TEST(CodecTable, HasNoKindThatTheFuzzersLeaveOut) {
+TEST(CodecTable, EveryKindIsFuzzed) {
   std::set<std::string_view> fuzzed, known;
   for (const FuzzedCodec& codec : fuzzed_codecs)
     EXPECT_TRUE(!codec.then.empty() || fuzzed.insert(codec.kind).second)
@@ -71,7 +71,7 @@ TEST(CodecTable, NamesTheNearestKind) {
             "codec.kind = \"zip and encrypt\": allowed are " + all);
 }
 
-TEST(CodecTable, RefusesOptionsOutOfRange) {
+TEST(CodecTable, RejectsOptionsOutOfRange) {
   const double nan = std::nan("");
   for (const double p : {0.0, -0.5, 1.5, nan}) EXPECT_NE(complaint(gossip(p)), "") << p;
   EXPECT_EQ(complaint(gossip(2)), "codec.p = 2: allowed is a number above 0, at most 1");
@@ -88,14 +88,14 @@ TEST(CodecTable, RefusesOptionsOutOfRange) {
             "codec.bits = 17: allowed is a whole number from 1 to 16");
 }
 
-TEST(CodecTable, RefusesBitsOutsideOneToSixteen) {
+TEST(CodecTable, RejectsBitsOutsideOneToSixteen) {
   for (const int bits : {-8, 0, 17, 32, 64})
     EXPECT_EQ(complaint(qsgd(bits)),
               "codec.bits = " + std::to_string(bits) + ": allowed is a whole number from 1 to 16");
   for (int bits = 1; bits <= 16; ++bits) EXPECT_EQ(complaint(qsgd(bits)), "");
 }
 
-TEST(CodecTable, WantsExactlyOneOfKAndFraction) {
+TEST(CodecTable, RequiresExactlyOneOfKAndFraction) {
   for (const std::string kind : {"top_k", "rand_k"}) {
     EXPECT_EQ(complaint(options(kind)),
               "codec.k or codec.fraction: " + kind + " needs one of them");

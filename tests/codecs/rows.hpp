@@ -12,7 +12,7 @@
 
 namespace ticopd::testing {
 
-// Normal coordinates of quite different sizes; a zero and a negative zero now and then.
+// Normal coordinates of very different sizes, with some zeros and negative zeros.
 template <class T>
 std::vector<T> random_row(std::size_t d, std::uint32_t number = 0) {
   Generator random(Noise{77, number, static_cast<std::uint32_t>(d), stream_synthetic});
@@ -122,7 +122,7 @@ inline CodecOptions followed(CodecOptions o, std::string then, int bits = 8, boo
   return o;
 }
 
-// The kinds beyond the first five, and compositions.
+// All kinds after the first five, and compositions.
 inline std::vector<CodecOptions> later_codecs() {
   std::vector<CodecOptions> all{gossip(0.5), gossip(0.05), gossip(1)};
   for (const char* kind : {"sign", "norm_sign"})
@@ -149,7 +149,7 @@ inline std::vector<CodecOptions> later_codecs() {
   return all;
 }
 
-// Every kind, in every way its options can bend the layout.
+// Every kind with all options that change its layout.
 inline std::vector<CodecOptions> every_codec() {
   std::vector<CodecOptions> all{options("identity"), options("sign")};
   for (const int bits : {1, 2, 3, 4, 5, 7, 8, 11, 16})
@@ -199,7 +199,7 @@ inline Bytes random_bytes(std::size_t count, Generator& random) {
   return bytes;
 }
 
-// ENC, with the buffer full of rubbish before: ENC must replace it.
+// ENC into a buffer that holds old bytes, which ENC must replace.
 template <class T>
 Bytes encoded(const Codec<T>& codec, const std::vector<T>& v, const MessageId& message) {
   Bytes out(3, std::byte{0xa5});

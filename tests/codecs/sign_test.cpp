@@ -1,4 +1,4 @@
-// sign, and identity: the codecs without options.
+// sign and identity.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Sign, Scalars);
 TYPED_TEST_SUITE(Identity, Scalars);
 
-TYPED_TEST(Sign, SendsTheMeanMagnitudeAndOneBitEach) {
+TYPED_TEST(Sign, SendsTheMeanMagnitudeAndOneBitPerCoordinate) {
   using T = TypeParam;
   const auto codec = make_codec<T>(options("sign"));
   for (std::size_t d = 1; d <= 130; ++d) {
@@ -35,7 +35,7 @@ TYPED_TEST(Sign, SendsTheMeanMagnitudeAndOneBitEach) {
   }
 }
 
-TYPED_TEST(Sign, TakesZeroAsPositive) {
+TYPED_TEST(Sign, DecodesZeroAsPositive) {
   using T = TypeParam;
   const auto codec = make_codec<T>(options("sign"));
   EXPECT_EQ(decoded(*codec, encoded(*codec, {T{0}, T{-3}, T{0}}, MessageId{}), MessageId{}, 3),
@@ -52,7 +52,7 @@ TYPED_TEST(Sign, CountsItsBytesAndThePapersBits) {
   EXPECT_DOUBLE_EQ(*codec->contraction(4), 1 - std::sqrt(0.75));
 }
 
-TYPED_TEST(Sign, RefusesScalesAndPaddingThatNoEncoderWrites) {
+TYPED_TEST(Sign, RejectsScalesAndPaddingThatNoEncoderWrites) {
   using T = TypeParam;
   const auto codec = make_codec<T>(options("sign"));
   const float inf = std::numeric_limits<float>::infinity();
@@ -71,14 +71,14 @@ TYPED_TEST(Sign, RefusesScalesAndPaddingThatNoEncoderWrites) {
   }
 }
 
-TEST(SignOfDoubles, RefusesAMeanBeyondFloat) {
+TEST(Sign, RejectsAMeanOfDoublesBeyondFloat) {
   const auto codec = make_codec<double>(options("sign"));
   Bytes out;
   EXPECT_FALSE(codec->encode(std::vector<double>{1e39, 1e39}, MessageId{}, out));
   EXPECT_TRUE(codec->encode(std::vector<double>{1e38, 1e38}, MessageId{}, out));
 }
 
-TYPED_TEST(Identity, IsTheRowByteByByte) {
+TYPED_TEST(Identity, SendsTheBytesOfTheRow) {
   using T = TypeParam;
   const auto codec = make_codec<T>(options("identity"));
   std::vector<T> v = random_row<T>(40);
@@ -95,7 +95,7 @@ TYPED_TEST(Identity, IsTheRowByteByByte) {
   EXPECT_DOUBLE_EQ(*codec->contraction(7), 1);
 }
 
-TYPED_TEST(Identity, RefusesPayloadsThatAreNotFinite) {
+TYPED_TEST(Identity, RejectsPayloadsThatAreNotFinite) {
   using T = TypeParam;
   const auto codec = make_codec<T>(options("identity"));
   std::vector<T> q(2);

@@ -1,4 +1,5 @@
-// Codecs in fewer sweeps over memory: the same bytes and the same numbers as ENC and DEC.
+// Codecs that work chunk by chunk, in fewer sweeps over memory: they make the same bytes and
+// numbers as ENC and DEC.
 #include "every_target.hpp"
 #include "rows.hpp"
 #include "ticopd/codecs/qsgd.hpp"
@@ -7,11 +8,11 @@ namespace ticopd::testing {
 namespace {
 
 template <class T>
-class Stretches : public ::testing::Test {};
+class Chunks : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(Stretches, Scalars);
+TYPED_TEST_SUITE(Chunks, Scalars);
 
-// Puts stretches back into one row, and wants them in order and without gaps.
+// Joins chunks into one row and checks that they come in order and without gaps.
 template <class T>
 struct Collected {
   void operator()(std::size_t first, std::span<const T> some) {
@@ -21,7 +22,7 @@ struct Collected {
   std::vector<T> q = {};
 };
 
-TYPED_TEST(Stretches, DecodeWhatDecodeDecodes) {
+TYPED_TEST(Chunks, DecodingInChunksEqualsDecode) {
   using T = TypeParam;
   for (const CodecOptions& o : every_codec()) {
     const auto codec = make_codec<T>(o);
@@ -35,8 +36,8 @@ TYPED_TEST(Stretches, DecodeWhatDecodeDecodes) {
   }
 }
 
-// Rows beyond the caches are fetched ahead, which must change nothing.
-TEST(LongRow, HasTheBytesOfTheScalarLoops) {
+// Rows larger than the caches are prefetched, which must not change any byte.
+TEST(Chunks, PrefetchingDoesNotChangeTheBytesOfALongRow) {
   const std::size_t d = (std::size_t{1} << 20) + 77;
   const MessageId message{9, 8, 7, 6};
   const std::vector<float> x = random_row<float>(d, 1), h = random_row<float>(d, 2);
@@ -53,8 +54,8 @@ TEST(LongRow, HasTheBytesOfTheScalarLoops) {
   }
 }
 
-// What is used may overwrite h, as a mirror does: the rest of the row must not notice.
-TYPED_TEST(Stretches, EncodeADifferenceAsTheRowItIs) {
+// The callback may overwrite h, as a mirror does. This must not change the rest of the row.
+TYPED_TEST(Chunks, EncodingADifferenceEqualsEncodingTheDifferenceRow) {
   using T = TypeParam;
   for (const CodecOptions& o : every_codec()) {
     const auto codec = make_codec<T>(o);
@@ -78,7 +79,7 @@ TYPED_TEST(Stretches, EncodeADifferenceAsTheRowItIs) {
   }
 }
 
-TYPED_TEST(Stretches, NothingIsUsedOfWhatIsRefused) {
+TYPED_TEST(Chunks, NoChunkOfARejectedRowIsUsed) {
   using T = TypeParam;
   const auto use = [](std::size_t, std::span<const T>) { FAIL() << "a refused row was used"; };
   for (const CodecOptions& o : every_codec()) {
@@ -87,7 +88,7 @@ TYPED_TEST(Stretches, NothingIsUsedOfWhatIsRefused) {
     std::vector<T> x = random_row<T>(d, 1);
     const std::vector<T> h = random_row<T>(d, 2);
     Bytes payload = encoded(*codec, x, MessageId{});
-    if (payload.empty()) continue;  // random_gossip may have nothing to say
+    if (payload.empty()) continue;  // random_gossip may send an empty payload
     ASSERT_FALSE(
         codec->decode_in_chunks(std::span(payload).first(payload.size() - 1), MessageId{}, d, use));
     if ((o.kind == "qsgd" && codec->fixed_length()) || o.kind == "sign") {
@@ -101,7 +102,7 @@ TYPED_TEST(Stretches, NothingIsUsedOfWhatIsRefused) {
   }
 }
 
-// A codec of one's own has to have encode and decode, and no more.
+// A user-defined codec implements only encode and decode.
 struct Halves final : Codec<double> {
   bool encode(std::span<const double> v, const MessageId&, Bytes& out) const override {
     const auto bytes = std::as_bytes(v);
@@ -119,7 +120,7 @@ struct Halves final : Codec<double> {
   ErrorBound error_bound(std::size_t) const override { return {0.25}; }
 };
 
-TEST(Codec, OfOnesOwnNeedsOnlyEncodeAndDecode) {
+TEST(Codec, UserDefinedCodecNeedsOnlyEncodeAndDecode) {
   const Halves codec;
   const std::vector<double> x{1, 2, 3}, h{0, 4, 1};
   Collected<double> collected;

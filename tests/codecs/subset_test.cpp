@@ -1,4 +1,4 @@
-// top_k and rand_k: the codecs that send some coordinates as they are.
+// top_k and rand_k: the codecs that send some coordinates unchanged.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(TopK, Scalars);
 TYPED_TEST_SUITE(RandK, Scalars);
 
-TYPED_TEST(TopK, KeepsTheLargestMagnitudesAndNothingElse) {
+TYPED_TEST(TopK, KeepsOnlyTheLargestMagnitudes) {
   using T = TypeParam;
   for (std::size_t d = 0; d <= 130; ++d)
     for (const std::size_t k : {1, 2, 17, 130, 1000}) {
@@ -80,7 +80,7 @@ Bytes top_3_of_5(std::vector<T> values, std::vector<unsigned> indices, unsigned 
   return bytes;
 }
 
-TYPED_TEST(TopK, RefusesIndicesValuesAndPaddingThatNoEncoderWrites) {
+TYPED_TEST(TopK, RejectsIndicesValuesAndPaddingThatNoEncoderWrites) {
   using T = TypeParam;
   const auto codec = make_codec<T>(keep("top_k", 3));
   std::vector<T> q(5);
@@ -147,7 +147,7 @@ TYPED_TEST(RandK, CountsItsBytesAndThePapersBits) {
   EXPECT_FALSE(make_codec<T>(keep("rand_k", 10, true))->contraction(40));
 }
 
-TYPED_TEST(RandK, RefusesValuesThatAreOrBecomeInfinite) {
+TYPED_TEST(RandK, RejectsValuesThatAreOrBecomeInfinite) {
   using T = TypeParam;
   const auto codec = make_codec<T>(keep("rand_k", 1, true));
   std::vector<T> q(10);

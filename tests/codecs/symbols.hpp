@@ -8,7 +8,7 @@
 
 namespace ticopd::testing {
 
-// What a quantiser makes of a row.
+// The levels and signs that a quantiser makes from a row.
 template <class Level>
 struct Symbols {
   Symbols(std::size_t d, unsigned fill)
@@ -20,7 +20,7 @@ struct Symbols {
   Bytes signs;
 };
 
-// The definition, one bit at a time.
+// A reference written from the definition, one bit at a time.
 template <class Level>
 Symbols<Level> without_signs_of_zeros(Symbols<Level> symbols) {
   const std::size_t d = symbols.levels.size();

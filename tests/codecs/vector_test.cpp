@@ -1,4 +1,5 @@
-// The vector loops against the scalar ones, bit by bit, on every instruction set this machine has.
+// The vector loops compared with the scalar ones, bit by bit, on every instruction set of this
+// machine.
 #include <limits>
 
 #include "every_target.hpp"
@@ -23,7 +24,8 @@ std::vector<std::size_t> sizes() {
   return all;
 }
 
-// Sizes of numbers that reach every branch: the lift of tiny norms, denormals, norms near the top.
+// Magnitudes that reach every branch: tiny norms that are lifted, denormals, norms near the
+// largest.
 const std::vector<float> magnitudes{1.0f, 1e-45f, 1e-40f, 1e-38f, 3e-20f, 6e-20f, 1e18f, 0x1p118f};
 
 std::vector<float> row(std::size_t d, std::uint32_t number, float magnitude) {
@@ -54,7 +56,7 @@ TEST(VectorLoops, DrawTheNoiseOfRandom123) {
   });
 }
 
-TEST(VectorLoops, DrawAtLeastWhatIsAskedAndNothingBeyondAStretch) {
+TEST(VectorLoops, DrawAtLeastTheRequestedCountAndNothingBeyondAChunk) {
   on_every_target([] {
     const MessageId message{5, 6, 7, 8};
     std::vector<std::uint32_t> expected(codec_stretch);
@@ -69,7 +71,7 @@ TEST(VectorLoops, DrawAtLeastWhatIsAskedAndNothingBeyondAStretch) {
   });
 }
 
-TEST(VectorLoops, SumToTheLastBit) {
+TEST(VectorLoops, SumToTheSameBits) {
   on_every_target([] {
     for (const std::size_t d : sizes())
       for (const float magnitude : magnitudes) {
@@ -89,7 +91,7 @@ TEST(VectorLoops, SumToTheLastBit) {
   });
 }
 
-// A stretch of fields lies in memory between guards, which no loop may touch.
+// The fields lie between guard bytes, which no loop may touch.
 template <class Field>
 void packs_like_scalar(unsigned bits) {
   Generator random(Noise{3, bits, sizeof(Field), stream_synthetic});
@@ -119,7 +121,7 @@ TEST(VectorLoops, PackFieldsOfEveryWidthAsABitWriterDoes) {
   });
 }
 
-// ENC of a row and of a difference, DEC whole and by stretches: all by both kinds of loops.
+// Compares both kinds of loops: ENC of a row and of a difference, DEC at once and in chunks.
 template <class VectorCodec, class ScalarCodec>
 void agree(const VectorCodec& vector, const ScalarCodec& scalar, const std::vector<float>& x,
            const std::vector<float>& h) {
@@ -139,7 +141,7 @@ void agree(const VectorCodec& vector, const ScalarCodec& scalar, const std::vect
   }
 }
 
-TEST(VectorCodecs, MakeTheBytesOfTheScalarOnes) {
+TEST(VectorCodecs, VectorCodecsMakeTheBytesOfScalarCodecs) {
   on_every_target([] {
     for (int bits = 1; bits <= 16; ++bits)
       for (const std::size_t bucket : {0, 1, 7, 64, 1000})
@@ -149,7 +151,8 @@ TEST(VectorCodecs, MakeTheBytesOfTheScalarOnes) {
           SCOPED_TRACE(name(o));
           const Qsgd<float> vector(o);
           const ScalarQsgd scalar(o);
-          // Every size for the common kinds; for the others those around the loops' blocks.
+          // Every size for the common options; for the others only sizes near the blocks of the
+          // loops.
           const bool common = bucket == 0 && scaled && (bits == 8 || bits == 4);
           for (const std::size_t d : sizes()) {
             if (!common && d % 16 > 1) continue;
@@ -163,7 +166,7 @@ TEST(VectorCodecs, MakeTheBytesOfTheScalarOnes) {
   });
 }
 
-TEST(VectorCodecs, AgreeOnNumbersOfEverySize) {
+TEST(VectorCodecs, AgreeWithTheScalarOnesOnNumbersOfEverySize) {
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float max = std::numeric_limits<float>::max();
@@ -190,7 +193,7 @@ TEST(VectorCodecs, AgreeOnNumbersOfEverySize) {
   });
 }
 
-// The largest noise on a coordinate as large as the norm: s + u rounds to s + 1.
+// With the largest noise on a coordinate as large as the norm, s + u rounds to s + 1.
 template <class Level>
 void clamps(unsigned bits) {
   const std::vector<std::uint32_t> noise(100, ~0u);
@@ -204,14 +207,14 @@ void clamps(unsigned bits) {
   }
 }
 
-TEST(VectorLoops, ClampWhereRoundingReachesBeyondTheTopLevel) {
+TEST(VectorLoops, ClampLevelsThatRoundPastTheLargest) {
   on_every_target([] {
     for (const unsigned bits : {1, 4, 8}) ASSERT_NO_FATAL_FAILURE(clamps<std::uint8_t>(bits));
     for (const unsigned bits : {9, 16}) ASSERT_NO_FATAL_FAILURE(clamps<std::uint16_t>(bits));
   });
 }
 
-TEST(VectorCodecs, RefuseAndDecodeRandomBytesAlike) {
+TEST(VectorCodecs, RejectTheSameRandomBytesAsTheScalarOnes) {
   on_every_target([] {
     Generator random(Noise{12, 0, 0, stream_synthetic});
     for (int trial = 0; trial < 600; ++trial) {
@@ -219,7 +222,7 @@ TEST(VectorCodecs, RefuseAndDecodeRandomBytesAlike) {
       const Qsgd<float> vector(o);
       const std::size_t d = random.below(300);
       Bytes in = random_bytes(vector.payload_bytes(d), random);
-      if (in.size() > 3) in[3] &= std::byte{0x3f};  // mostly a norm that may travel
+      if (in.size() > 3) in[3] &= std::byte{0x3f};  // makes most norms valid
       std::vector<float> q(d, 1.0f), expected(d, 1.0f);
       ASSERT_EQ(vector.decode(in, MessageId{}, q), ScalarQsgd(o).decode(in, MessageId{}, expected));
       ASSERT_TRUE(same_bits(q, expected)) << name(o) << " d " << d;

@@ -1,6 +1,6 @@
-// Whole experiments on the GPU against the CPU. Gradients differ in their last bits, so a run is
-// the CPU's only as far as rounding reaches: what is sent first has the same bytes, and losses stay
-// together until a coordinate near the border of a level is rounded the other way.
+// Whole experiments on the GPU compared with the CPU. Their gradients differ in the last bits, so
+// the runs agree up to rounding only: the first messages have the same bytes, and the losses agree
+// until a coordinate near the border between two levels is rounded the other way.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,18 +13,19 @@ namespace {
 
 class Agreement : public ::testing::TestWithParam<std::vector<std::string>> {};
 
-TEST_P(Agreement, OfCpuAndGpuGoesAsFarAsRounding) {
+TEST_P(Agreement, CpuAndGpuDifferByRoundingOnly) {
   TICOPD_NEEDS_DEVICE();
   const Curve cpu = curve(GetParam(), Device::cpu), gpu = curve(GetParam(), Device::cuda);
   ASSERT_EQ(gpu.rows.size(), cpu.rows.size());
   std::printf("losses apart by %.2g until round 10, by %.2g until 200\n", apart(gpu, cpu, 10),
               apart(gpu, cpu, 200));
-  EXPECT_LT(apart(gpu, cpu, 10), 1e-6);  // seen: 7e-8
+  EXPECT_LT(apart(gpu, cpu, 10), 1e-6);  // measured: 7e-8
   EXPECT_EQ(gpu.rows[0].bits_payload, cpu.rows[0].bits_payload);
-  // After one exchange. Entropy-coded, that says that the messages were equally long; that equal
-  // rows make equal bytes is codecs_test's.
+  // Compare the bits after one exchange. With entropy coding this shows equal message lengths;
+  // codecs_test shows that equal rows make equal bytes.
   EXPECT_EQ(gpu.rows[1].bits_payload, cpu.rows[1].bits_payload);
-  // Then as far apart as two seeds are, while losses still fall by orders: seen up to 0.5 of 0.01.
+  // Later the runs differ like two seeds, while the losses still fall by orders of magnitude;
+  // measured up to 0.5 at a loss of 0.01.
   EXPECT_LT(std::abs(*gpu.rows.back().loss_max - *cpu.rows.back().loss_max),
             0.05 * *cpu.rows.front().loss_max);
   EXPECT_NEAR(*gpu.rows.back().accuracy_min, *cpu.rows.back().accuracy_min, 0.05);
@@ -40,9 +41,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Agreement,
                                            std::vector<std::string>{"problem.batch=32"},
                                            std::vector<std::string>{"codec.coding=\"entropy\""}));
 
-// Rounds that nobody looks at run sixteen at once, with the codec beside the gradient. (Briefly
-// they are too few for that.)
-TEST(Agreement, ManyRoundsAtOnceAreTheRoundsOneByOne) {
+// Sixteen rounds that are not logged run as one graph, and the codec overlaps the gradient. (In
+// brief mode there are too few rounds for that.)
+TEST(Agreement, ManyRoundsAtOnceEqualTheRoundsOneByOne) {
   TICOPD_NEEDS_DEVICE();
   const std::string rounds = briefly() ? "3" : curve_rounds();
   for (const char* coding : {"codec.coding=\"fixed\"", "codec.coding=\"entropy\""}) {
@@ -57,13 +58,13 @@ TEST(Agreement, ManyRoundsAtOnceAreTheRoundsOneByOne) {
   }
 }
 
-TEST(Agreement, TheSameSeedGivesTheSameDigestTwice) {
+TEST(Agreement, SameSeedGivesTheSameDigest) {
   TICOPD_NEEDS_DEVICE();
   EXPECT_EQ(curve({}, Device::cuda).solution.digest, curve({}, Device::cuda).solution.digest);
 }
 
-// A program may have a network in each of two threads: they take turns on the device.
-TEST(Agreement, OfTwoThreadsIsThatOfEachAlone) {
+// A program may have one network in each of two threads. The networks take turns on the device.
+TEST(Agreement, RunsInTwoThreadsEqualRunsAlone) {
   TICOPD_NEEDS_DEVICE();
   const auto digest_of_a_run = [] { return curve({}, Device::cuda).solution.digest; };
   const std::string alone = digest_of_a_run();
@@ -73,9 +74,9 @@ TEST(Agreement, OfTwoThreadsIsThatOfEachAlone) {
   EXPECT_EQ(found[1], alone);
 }
 
-TEST(Agreement, WhereTheMemoryWouldNotDoItIsSaidBefore) {
+TEST(Agreement, RunThatDoesNotFitInMemoryIsRejectedBeforeItStarts) {
   TICOPD_NEEDS_DEVICE();
-  try {  // many agents, with three million parameters each
+  try {  // 60,000 agents with three million parameters each
     curve({"graph.agents=60000", "problem.samples=60000", "problem.partition=\"iid\"",
            "problem.hidden=[4000]"},
           Device::cuda);

@@ -1,3 +1,4 @@
+// Every codec on the device: the messages and surrogates must be those of the host.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +24,7 @@ using ticopd::testing::options;
 using ticopd::testing::qsgd;
 using ticopd::testing::threshold;
 
-TEST(DeviceCodecs, RowsTravelAsTheyAre) {
+TEST(DeviceCodecs, UncompressedRowsMakeTheBytesOfTheHost) {
   TICOPD_NEEDS_DEVICE();
   compare_all({options("identity"), gossip(0.5)});
 }
@@ -36,7 +37,7 @@ TEST(DeviceCodecs, QsgdMakesTheBytesOfTheHost) {
   compare(qsgd(8), 79510, {});
 }
 
-TEST(DeviceCodecs, QsgdTakesSquaresThatSomebodyLeft) {
+TEST(DeviceCodecs, QsgdReusesPrecomputedSquares) {
   TICOPD_NEEDS_DEVICE();
   for (const std::size_t d : dimensions)
     for (const CodecOptions& how :
@@ -46,7 +47,7 @@ TEST(DeviceCodecs, QsgdTakesSquaresThatSomebodyLeft) {
     }
 }
 
-TEST(DeviceCodecs, EntropyCodedMessagesAreAsLongAsTheHostMakesThem) {
+TEST(DeviceCodecs, EntropyCodedMessagesHaveTheLengthOfTheHosts) {
   TICOPD_NEEDS_DEVICE();
   std::vector<CodecOptions> codecs;
   for (const int bits : {1, 2, 4, 8, 9, 16}) {
@@ -60,7 +61,7 @@ TEST(DeviceCodecs, EntropyCodedMessagesAreAsLongAsTheHostMakesThem) {
   compare(coded(qsgd(8), Coding::entropy), 79510, {});
 }
 
-TEST(DeviceCodecs, TopKKeepsWhatTheHostKeeps) {
+TEST(DeviceCodecs, TopKKeepsTheCoordinatesOfTheHost) {
   TICOPD_NEEDS_DEVICE();
   compare_all(
       {keep("top_k", 1), keep("top_k", 70), keep_share("top_k", 0.1), keep_share("top_k", 1)});
@@ -72,7 +73,7 @@ TEST(DeviceCodecs, TopKKeepsWhatTheHostKeeps) {
   compare(keep_share("top_k", 0.02), 79510, {});
 }
 
-TEST(DeviceCodecs, SignsAndPowersMakeTheBytesOfTheHost) {
+TEST(DeviceCodecs, SignAndNaturalMakeTheBytesOfTheHost) {
   TICOPD_NEEDS_DEVICE();
   compare_all({options("sign"), bucketed("sign", 100), bucketed("sign", 3000), options("norm_sign"),
                bucketed("norm_sign", 100), options("natural")});
@@ -85,7 +86,7 @@ TEST(DeviceCodecs, RandKDrawsTheSubsetOfTheHost) {
                coded(followed(keep("rand_k", 300), "natural"), Coding::entropy)});
 }
 
-TEST(DeviceCodecs, ThresholdKeepsWhatTheHostKeeps) {
+TEST(DeviceCodecs, ThresholdKeepsTheCoordinatesOfTheHost) {
   TICOPD_NEEDS_DEVICE();
   compare_all({threshold(0.1), threshold(0), threshold(1), coded(threshold(0.1), Coding::entropy)});
   for (const char* then : {"qsgd", "infinity", "sign", "norm_sign", "natural"})
@@ -94,13 +95,13 @@ TEST(DeviceCodecs, ThresholdKeepsWhatTheHostKeeps) {
                    coded(followed(threshold(0.01), then, 6, true, 100), coding)});
 }
 
-TEST(DeviceCodecs, GridsAndPointsAreThoseOfTheHost) {
+TEST(DeviceCodecs, GridAndAdaptiveMakeTheBytesOfTheHost) {
   TICOPD_NEEDS_DEVICE();
   compare_all({grid(1), grid(3, 2, 0.5), grid(8), grid(16, 0.01, 0.9), adaptive(0.25, 1e-3),
                adaptive(1, 1)});
 }
 
-TEST(DeviceCodecs, GaussianChannelNoiseIsTheHostsUpToRounding) {
+TEST(DeviceCodecs, GaussianChannelNoiseEqualsTheHostsUpToRounding) {
   TICOPD_NEEDS_DEVICE();
   const Setting s{.noise = {ChannelNoise::Kind::gaussian, 0.5}};
   const std::vector<Row> rows(1, random_row<float>(1000));
@@ -121,12 +122,12 @@ TEST(DeviceCodecs, GaussianChannelNoiseIsTheHostsUpToRounding) {
   }
 }
 
-// A row whose norm lies as close as can be to the middle between two floats: the last bits of the
-// sum of its squares, and hence the order of its additions, decide which of them it becomes.
+// A row whose norm lies as close as possible to the middle between two floats. The last bits of its
+// sum of squares decide which float it becomes, so the result depends on the order of additions.
 Row undecided_row(std::size_t d, std::uint32_t number) {
   Generator random(Noise{5, number, 0, stream_synthetic});
   Row row(d);
-  for (std::size_t k = 0; k + 6 < d; ++k)  // of many sizes, so that most additions round
+  for (std::size_t k = 0; k + 6 < d; ++k)  // many magnitudes, so that most additions round
     row[k] = static_cast<float>(std::exp(2.0 * random.normal()) * random.normal());
   const auto sum = [&] { return sum_of_squares<float>(row); };
   const auto below = static_cast<float>(std::sqrt(1.001 * sum()));
@@ -139,11 +140,11 @@ Row undecided_row(std::size_t d, std::uint32_t number) {
   return row;
 }
 
-TEST(DeviceCodecs, NormsAreSummedInTheFrozenOrder) {
+TEST(DeviceCodecs, NormsAreSummedInTheDocumentedOrder) {
   TICOPD_NEEDS_DEVICE();
   const std::size_t d = 5003;
   std::vector<Row> rows;
-  std::size_t otherwise = 0;  // norms that another order would give
+  std::size_t otherwise = 0;  // norms that differ in another order
   for (std::uint32_t i = 0; i < 40; ++i) {
     rows.push_back(undecided_row(d, i));
     double plain = 0;
@@ -169,7 +170,7 @@ TEST(DeviceCodecs, NormsAreSummedInTheFrozenOrder) {
   }
 }
 
-// One row of three is bad: it is named, and its surrogate stays; the others travel.
+// One of three rows is bad: it is reported and its surrogate stays unchanged; the others are sent.
 void expect_refused(const CodecOptions& how, float bad) {
   SCOPED_TRACE(name_of(how, 1000, {}));
   std::vector<Row> rows(3, random_row<float>(1000));
@@ -199,7 +200,7 @@ void expect_refused(const CodecOptions& how, float bad) {
   }
 }
 
-TEST(DeviceCodecs, WhatIsNotFiniteIsNamedAndMovesNothing) {
+TEST(DeviceCodecs, RowsThatAreNotFiniteAreReportedAndLeaveSurrogatesUnchanged) {
   TICOPD_NEEDS_DEVICE();
   const CodecOptions codecs[] = {options("identity"),
                                  qsgd(8),
@@ -220,13 +221,13 @@ TEST(DeviceCodecs, WhatIsNotFiniteIsNamedAndMovesNothing) {
     for (const float bad :
          {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()})
       expect_refused(how, bad);
-  // Finite, but beyond what a norm may be.
+  // Finite, but larger than a norm may be.
   for (const CodecOptions& how :
        {qsgd(8), options("natural"), infinity(8, 100), followed(keep("top_k", 50), "qsgd")})
     expect_refused(how, 3e38f);
 }
 
-TEST(DeviceCodecs, AnEliasCodeIsTheHosts) {
+TEST(DeviceCodecs, EliasCodingIsLeftToTheHost) {
   TICOPD_NEEDS_DEVICE();
   EXPECT_FALSE(make_device_codec(coded(qsgd(8), Coding::elias), 100, 2));
   EXPECT_FALSE(make_device_codec(coded(followed(keep("top_k", 5), "qsgd"), Coding::elias), 100, 2));

@@ -9,7 +9,7 @@
 #include "places.hpp"
 #include "ticopd/experiment/prepare.hpp"
 
-// Whole experiments, as the program does them, on a device or on the CPU.
+// Whole experiments, as the program runs them, on the GPU or on the CPU.
 namespace ticopd {
 
 struct Curve {
@@ -34,7 +34,7 @@ inline Curve curve(const std::vector<std::string>& set, Device device) {
   return c;
 }
 
-// The largest relative distance of the losses up to a round.
+// The largest relative difference of the losses up to round `until`.
 inline double apart(const Curve& a, const Curve& b, std::uint32_t until) {
   double most = 0;
   for (std::size_t i = 0; i < a.rows.size() && a.rows[i].iteration <= until; ++i)

@@ -10,7 +10,7 @@
 
 namespace ticopd {
 
-// Why the tests of this program cannot run here; empty where they can.
+// The reason why these tests cannot run on this machine; empty if they can.
 inline std::string why_no_device() {
   try {
     cuda::require_device();
@@ -20,14 +20,15 @@ inline std::string why_no_device() {
   }
 }
 
-// Under a tool that makes the device a thousand times slower (sanitize.py sets this): long tests
-// then go through the same kernels fewer times.
+// True under a tool that makes the device a thousand times slower (sanitize.py sets the variable).
+// Long tests then run the same kernels fewer times.
 inline bool briefly() {
   return std::getenv("TICOPD_TEST_BRIEFLY") != nullptr;
 }
 
-// work(0) and work(1), each in a thread of its own. Under compute-sanitizer (sanitize.py sets this)
-// one after the other: it loses track where two threads launch graphs at once.
+// Runs work(0) and work(1), each in its own thread. Under compute-sanitizer (sanitize.py sets the
+// variable) they run one after the other: the tool loses track when two threads launch graphs at
+// once.
 template <class Work>
 void in_two_threads(const Work& work) {
   std::thread first(work, 0);

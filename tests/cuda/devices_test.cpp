@@ -1,4 +1,4 @@
-// A run that is begun on one device and finished on another says so, and can be verified.
+// A run that starts on one device and finishes on another records both, and can be verified.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 class TwoDevices : public ::testing::TestWithParam<Device> {};
 
-TEST_P(TwoDevices, AreNamedAndVerified) {
+TEST_P(TwoDevices, RunOnTwoDevicesNamesBothAndCanBeVerified) {
   TICOPD_NEEDS_DEVICE();
   const Device first = GetParam(), second = first == Device::cpu ? Device::cuda : Device::cpu;
   const fs::path folder =

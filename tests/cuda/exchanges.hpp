@@ -12,7 +12,7 @@
 #include "ticopd/cuda/codecs/device_codec.hpp"
 #include "ticopd/numeric/sum.hpp"
 
-// Exchanges on a device, and the same as CpuMirror does them.
+// Exchanges on the device, and the same exchanges done by the rules of CpuMirror.
 namespace ticopd::cuda {
 
 using ticopd::testing::random_row;
@@ -28,7 +28,7 @@ struct Setting {
   ChannelNoise noise = {};
   std::vector<std::uint8_t> skipped = {};  // none
   double flag = 0;
-  bool squares = false;  // somebody left the sums of squares of v - h
+  bool squares = false;  // the sums of squares of v - h are given
 };
 
 struct MirrorState {
@@ -36,7 +36,7 @@ struct MirrorState {
   std::vector<Counters> counters;
 };
 
-// Differences of quite different kinds, a message each.
+// Rows of very different kinds, one message each.
 inline std::vector<Row> kinds_of_rows(std::size_t d) {
   std::vector<Row> rows(7, Row(d));
   rows[0] = random_row<float>(d);
@@ -52,7 +52,7 @@ inline std::vector<Row> kinds_of_rows(std::size_t d) {
   return rows;
 }
 
-// What CpuMirror does with message m (network/mirror.cpp).
+// Applies one message as CpuMirror does (network/mirror.cpp).
 inline void apply_on_host(const CodecOptions& how, const Setting& s, std::uint32_t round,
                           const Row& v, std::uint32_t agent, bool skipped, std::size_t slot,
                           MirrorState& state, Bytes& payload) {
@@ -116,7 +116,7 @@ inline std::string name_of(const CodecOptions& o, std::size_t d, const Setting& 
          (s.raw ? " raw" : "") + " gain=" + std::to_string(s.gain);
 }
 
-// Messages go from row i to slot i + 1, last row first, so that nothing has the number of another.
+// Messages go from row i to slot i + 1, last row first: so a mixed-up index cannot go unnoticed.
 struct OnDevice {
   OnDevice(const std::vector<Row>& v, const MirrorState& from, const Setting& s)
       : rows(v),
@@ -164,14 +164,14 @@ inline MirrorState start_of(const std::vector<Row>& rows) {
   return state;
 }
 
-// v such that v - h is about the row; h of some rows is zero, and it is the row then.
+// v = row + h, so that v - h is the row up to rounding, and exactly the row where h is zero.
 inline std::vector<Row> shifted(std::vector<Row> rows, const MirrorState& state) {
   for (std::size_t i = 0; i < rows.size(); ++i)
     for (std::size_t k = 0; k < rows[i].size(); ++k) rows[i][k] += state.h[i + 1][k];
   return rows;
 }
 
-// By row: the sums of (v - h)^2 over blocks of 128 coordinates.
+// Per row, the sums of (v - h)^2 over blocks of 128 coordinates.
 inline std::vector<double> squares_of(const std::vector<Row>& v, const MirrorState& state) {
   std::vector<double> sums;
   for (std::size_t i = 0; i < v.size(); ++i)
@@ -184,7 +184,7 @@ inline std::vector<double> squares_of(const std::vector<Row>& v, const MirrorSta
   return sums;
 }
 
-// Two exchanges one after the other, on the device and on the host.
+// Compares two consecutive exchanges on the device with those on the host.
 inline void compare(const CodecOptions& how, std::size_t d, const Setting& s,
                     std::size_t messages = 7) {
   SCOPED_TRACE(name_of(how, d, s));

@@ -1,4 +1,4 @@
-// What a whole run sends first, on the device and on the CPU, byte by byte.
+// The first messages of a whole run, on the device and on the CPU, compared byte by byte.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 
 using Messages = std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes>;  // by round and agent
 
-// Another codec, and what it made.
+// Wraps a codec and records the payloads that it makes.
 class Overheard final : public Codec<float> {
  public:
   explicit Overheard(std::shared_ptr<const Codec<float>> codec) : codec_(std::move(codec)) {}
@@ -48,7 +48,7 @@ Messages sent_on_cpu(std::uint32_t rounds) {
   return codec->messages();
 }
 
-// The same steps as in the config.
+// Uses the same step sizes as the config.
 Messages sent_on_device(std::uint32_t rounds, bool host_gradient) {
   Prepared<float> p = prepared(rounds, Device::cuda);
   p.setup.execution.cuda.host_gradient = host_gradient;
@@ -79,15 +79,16 @@ void expect_same(const Messages& gpu, const Messages& cpu, std::size_t count) {
   }
 }
 
-// In round 1 every agent sends ENC(x^0 - xhat^0), of the common start and of zero: no gradient is
-// in it. The next message has one, whose last bits are the device's own.
-TEST(FirstMessages, HaveTheBytesOfTheCpu) {
+// In round 1 every agent sends ENC(x^0 - xhat^0), which contains no gradient: x^0 is the common
+// start and xhat^0 is zero. Later messages contain gradients, and their last bits differ on the
+// device.
+TEST(FirstMessages, FirstRoundHasTheBytesOfTheCpu) {
   TICOPD_NEEDS_DEVICE();
   expect_same(sent_on_device(1, false), sent_on_cpu(1), 10);
 }
 
-// So only gradients keep the later ones apart: with those of the CPU they have its bytes too.
-TEST(FirstMessages, HaveSuccessorsWithTheBytesOfTheCpuWhereGradientsAreTheCpus) {
+// Only the gradients make later messages differ: with the CPU's gradients all bytes are equal.
+TEST(FirstMessages, LaterRoundsWithCpuGradientsHaveTheBytesOfTheCpu) {
   TICOPD_NEEDS_DEVICE();
   expect_same(sent_on_device(4, true), sent_on_cpu(4), 40);
 }

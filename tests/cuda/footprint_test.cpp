@@ -1,4 +1,4 @@
-// What a run keeps on the device is counted before anything is allocated.
+// The memory of a run on the device is estimated before anything is allocated.
 #include "ticopd/cuda/footprint.hpp"
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 namespace ticopd::cuda {
 namespace {
 
-TEST(Footprint, IsWhatAnAlgorithmAsksFor) {
+TEST(Footprint, CountsTheFieldsAndMirrorsOfAnAlgorithm) {
   const Footprint ticopd = footprint_of(TiCoPD{});
   EXPECT_EQ(ticopd.fields, 3u);  // x, lambda, grad
   EXPECT_EQ(ticopd.surrogates, 1u);
@@ -22,19 +22,19 @@ TEST(Footprint, IsWhatAnAlgorithmAsksFor) {
   EXPECT_EQ(lead.surrogates, 2u);  // h and its estimate
   EXPECT_EQ(lead.coded, 1u);
   EXPECT_EQ(footprint_of(DoCoM{}).coded, 2u);
-  EXPECT_EQ(footprint_of(QsparseLocalSGD{}).coded, 1u);  // what comes down is dense
+  EXPECT_EQ(footprint_of(QsparseLocalSGD{}).coded, 1u);  // messages from the server are dense
 }
 
-TEST(Footprint, InBytesGrowsWithAgentsAndLinks) {
+TEST(Footprint, BytesGrowWithAgentsAndLinks) {
   const Footprint run{.fields = 3, .surrogates = 2, .coded = 1};
-  EXPECT_EQ(run.state_bytes(10, 0, 1), 50u * 512);  // a row begins at a multiple of 512 bytes
+  EXPECT_EQ(run.state_bytes(10, 0, 1), 50u * 512);  // each row starts at a multiple of 512 bytes
   EXPECT_EQ(run.state_bytes(10, 0, 129), 50u * 1024);
-  EXPECT_EQ(run.state_bytes(10, 20, 128), (30u + 2 * (20 + 10)) * 512);  // and their means
+  EXPECT_EQ(run.state_bytes(10, 20, 128), (30u + 2 * (20 + 10)) * 512);  // with the means
   const CodecOptions qsgd{.kind = "qsgd"}, small_buckets{.kind = "qsgd", .bucket = 2};
   EXPECT_EQ(run.codec_bytes(10, 20, 128, qsgd), 2 * run.codec_bytes(10, 0, 128, qsgd));
   EXPECT_GE(run.codec_bytes(10, 0, 4096, small_buckets),
             run.codec_bytes(10, 0, 4096, qsgd) + 10 * 2047 * 28);
-  EXPECT_EQ(run.codec_bytes(10, 0, 128, {}), 0u);  // rows as they are
+  EXPECT_EQ(run.codec_bytes(10, 0, 128, {}), 0u);  // uncompressed rows
 }
 
 constexpr int agents = 8;
@@ -57,15 +57,15 @@ std::size_t free_memory() {
 }
 
 struct Measured {
-  std::size_t state, taken;           // of a run that was made
-  std::size_t foretold, with_codecs;  // and what its footprint says
+  std::size_t state, taken;           // of a real run
+  std::size_t foretold, with_codecs;  // estimated from its footprint
 };
 
 Measured measure(const std::string& name, std::size_t d, double drop) {
   const AlgorithmOptions options = dense::options_of(name);
   const Graph graph = dense::graph_for(name, ring(agents));
   const Spectrum spectrum = ticopd::spectrum(graph, Weights::metropolis);
-  // It keeps values and indices of all coordinates, if need be, and codes both.
+  // In the worst case this codec keeps the values and indices of all coordinates, and encodes both.
   const CodecOptions codec = dense::codec_for(name, {.kind = "threshold", .then = "qsgd"});
   const auto on_host = make_codec<float>(codec);
   const Flat objective(d);
@@ -93,7 +93,7 @@ Measured measure(const std::string& name, std::size_t d, double drop) {
   return m;
 }
 
-TEST(Footprint, OfEveryAlgorithmIsTheStateOfItsRun) {
+TEST(Footprint, EqualsTheStateOfARunForEveryAlgorithm) {
   TICOPD_NEEDS_DEVICE();
   for (const std::string& name : dense::algorithm_names())
     for (const double drop : {0.0, 0.3}) {
@@ -105,15 +105,15 @@ TEST(Footprint, OfEveryAlgorithmIsTheStateOfItsRun) {
     }
 }
 
-TEST(Footprint, IsAtLeastWhatIsTakenAsForetold) {
+TEST(Footprint, EstimateCoversTheMemoryTaken) {
   TICOPD_NEEDS_DEVICE();
-  measure("ticopd", 500, 0);  // what CUDA takes for itself
+  measure("ticopd", 500, 0);  // so that CUDA has taken its own memory before
   for (const char* name : {"ticopd", "lead", "docom", "qsparse_local_sgd"}) {
     SCOPED_TRACE(name);
-    const Measured m = measure(name, 1 << 21, 0);  // a field has 64 MiB
+    const Measured m = measure(name, 1 << 21, 0);  // a field takes 64 MiB
     EXPECT_GE(m.taken, m.state);
-    if (briefly()) continue;  // the tool takes memory of its own
-    EXPECT_LE(m.taken, m.with_codecs + (std::size_t{32} << 20));  // whole pages
+    if (briefly()) continue;  // the sanitizer takes memory itself
+    EXPECT_LE(m.taken, m.with_codecs + (std::size_t{32} << 20));  // memory comes in whole pages
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace ticopd::cuda {
 
-// Samples like images: most pixels are background, some are in every sample, some in none.
+// Samples like images: most pixels are background, some are set in every sample, some in none.
 inline Dataset<float> speckled(std::size_t samples, std::size_t features, std::size_t classes,
                                std::mt19937& random) {
   std::vector<std::uint8_t> pixels(samples * features);
@@ -38,7 +38,7 @@ inline Problem speckled_problem(std::vector<std::size_t> widths,
   return problem;
 }
 
-// Drawn digits, one class for each of ten agents.
+// Generated digits for ten agents, one class per agent.
 inline Problem digit_problem(std::size_t samples) {
   const Dataset<float> all = digits<float>(samples, 3).train;
   Problem problem;

@@ -1,3 +1,4 @@
+// The fused gradient compared with double precision on the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ struct Shape {
   std::size_t features, hidden, classes;
   explicit Shape(const Problem& p)
       : features(p.widths[0]), hidden(p.widths[1]), classes(p.widths[2]) {}
-  // Where W1, b1, W2 and b2 begin, and the end.
+  // The offsets of W1, b1, W2 and b2, and the end.
   std::vector<std::size_t> parts() const {
     const std::size_t b1 = hidden * features, w2 = b1 + hidden, b2 = w2 + classes * hidden;
     return {0, b1, w2, b2, b2 + classes};
@@ -26,7 +27,7 @@ struct Shape {
   std::size_t d() const { return parts().back(); }
 };
 
-// The gradient in double, of f_i as problem.hpp has it.
+// The gradient of f_i in double, with f_i as defined in problem.hpp.
 std::vector<double> reference(const Problem& problem, std::size_t agent, const float* x) {
   const Shape shape(problem);
   const auto at = shape.parts();
@@ -81,7 +82,7 @@ double relative_error(const float* g, const std::vector<double>& truth, std::siz
   return std::isnan(error) ? INFINITY : std::sqrt(error / norm);
 }
 
-// All agents' parameters, each row of its own, and their gradients.
+// The parameters of all agents, one row each, and their gradients.
 class Setting {
  public:
   explicit Setting(Problem given)
@@ -137,7 +138,7 @@ class Setting {
 #define TICOPD_NEEDS_FUSED(setting) \
   if (!setting.available()) GTEST_SKIP() << "the device is not of compute capability 9.0"
 
-TEST(FusedGradient, OfDrawnDigitsIsRightAtFirstAndLate) {
+TEST(FusedGradient, IsAccurateOnDigitsAtTheStartAndLate) {
   TICOPD_NEEDS_DEVICE();
   Setting setting(digit_problem(400));
   TICOPD_NEEDS_FUSED(setting);
@@ -146,7 +147,7 @@ TEST(FusedGradient, OfDrawnDigitsIsRightAtFirstAndLate) {
   setting.expect_right("late");
 }
 
-TEST(FusedGradient, KeepsItsDigitsWhereAShardIsOverfit) {
+TEST(FusedGradient, IsAccurateOnAnOverfitShard) {
   TICOPD_NEEDS_DEVICE();
   Setting setting(digit_problem(400));
   TICOPD_NEEDS_FUSED(setting);
@@ -155,9 +156,9 @@ TEST(FusedGradient, KeepsItsDigitsWhereAShardIsOverfit) {
   setting.expect_right("overfit");
 }
 
-// Deltas are exponentially small here, as in the general gradient's test. Much further it cannot
-// go: a logit of 35, rounded to fp32, is off by 2e-6, and so is what it is the exponent of.
-TEST(FusedGradient, KeepsItsDigitsWhereAShardIsOverfitLate) {
+// Deltas are exponentially small here, as in the test of the general gradient. Larger logits make
+// no sense: rounding a logit of 35 to fp32 gives an error of 2e-6, and exp keeps that error.
+TEST(FusedGradient, IsAccurateOnAnOverfitShardWithLargeWeights) {
   TICOPD_NEEDS_DEVICE();
   Setting setting(digit_problem(400));
   TICOPD_NEEDS_FUSED(setting);
@@ -167,14 +168,14 @@ TEST(FusedGradient, KeepsItsDigitsWhereAShardIsOverfitLate) {
   setting.expect_right("overfit, late");
 }
 
-TEST(FusedGradient, OfShardsOfAnySizeIsRight) {
+TEST(FusedGradient, IsAccurateForShardsOfAnySize) {
   TICOPD_NEEDS_DEVICE();
   Setting setting(speckled_problem({784, 100, 10}, {1, 127, 300}));
   TICOPD_NEEDS_FUSED(setting);
   setting.expect_right("sizes 1, 127, 300");
 }
 
-TEST(FusedGradient, OfOtherWidthsIsRight) {
+TEST(FusedGradient, IsAccurateForOtherWidths) {
   TICOPD_NEEDS_DEVICE();
   const std::vector<std::size_t> shapes[] = {
       {200, 37, 7}, {1, 1, 2}, {895, 100, 9}, {63, 98, 3}, {130, 3, 8}};
@@ -185,7 +186,7 @@ TEST(FusedGradient, OfOtherWidthsIsRight) {
   }
 }
 
-TEST(FusedGradient, OfWeightedAndRegularisedAgentsIsRight) {
+TEST(FusedGradient, IsAccurateWithSampleWeightsAndRegularisation) {
   TICOPD_NEEDS_DEVICE();
   Problem problem = speckled_problem({200, 37, 7}, {20, 100, 300});
   problem.weight_by_sample = true;
@@ -195,16 +196,16 @@ TEST(FusedGradient, OfWeightedAndRegularisedAgentsIsRight) {
   setting.expect_right("weighted, l2");
 }
 
-TEST(FusedGradient, OfManyAgentsIsRight) {
+TEST(FusedGradient, IsAccurateForManyAgents) {
   TICOPD_NEEDS_DEVICE();
-  for (const std::size_t agents : {40, 300}) {  // fewer and more than multiprocessors
+  for (const std::size_t agents : {40, 300}) {  // fewer and more agents than multiprocessors
     Setting setting(speckled_problem({100, 20, 4}, std::vector<std::size_t>(agents, 50)));
     TICOPD_NEEDS_FUSED(setting);
     setting.expect_right("many agents");
   }
 }
 
-TEST(FusedGradient, OfPixelsNeverSetIsExactlyTheRegulariser) {
+TEST(FusedGradient, EqualsTheRegulariserForPixelsThatAreNeverSet) {
   TICOPD_NEEDS_DEVICE();
   for (const double l2 : {0.0, 0.125}) {
     Problem problem = speckled_problem({200, 37, 7}, {50, 60});
@@ -221,8 +222,9 @@ TEST(FusedGradient, OfPixelsNeverSetIsExactlyTheRegulariser) {
   }
 }
 
-// Digits are whole numbers: a parameter that is none must be seen all the same.
-TEST(FusedGradient, OfParametersThatAreNotFiniteIsNotFinite) {
+// The kernel splits parameters into integer digits. A NaN or an infinity must still reach the
+// result.
+TEST(FusedGradient, IsNotFiniteIfAParameterIsNotFinite) {
   TICOPD_NEEDS_DEVICE();
   Setting setting(speckled_problem({200, 37, 7}, {50, 60}));
   TICOPD_NEEDS_FUSED(setting);
@@ -231,7 +233,7 @@ TEST(FusedGradient, OfParametersThatAreNotFiniteIsNotFinite) {
   const std::size_t places[] = {0, 5 * 200 + 7, at[1] + 36, at[2] + 4, at[3] + 6};
   for (const std::size_t place : places)
     for (const float value : {NAN, -NAN, INFINITY, -INFINITY}) {
-      if (place >= at[3] && value == -INFINITY) continue;  // the class is impossible, no more
+      if (place >= at[3] && value == -INFINITY) continue;  // probability 0, still finite
       setting.x = start;
       setting.x[setting.stride + place] = value;  // of the second agent
       const std::vector<float> g = setting.gradient();
@@ -252,9 +254,9 @@ TEST(FusedGradient, HasTheSameBitsEveryTime) {
   EXPECT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(float)), 0);
 }
 
-// Its blocks wait for each other: if half of them were on the device and half of another's, both
-// would for ever.
-TEST(FusedGradient, OfTwoThreadsAtOnceIsThatOfEachAlone) {
+// The blocks of a gradient wait for each other. If half the blocks of each of two gradients were on
+// the device, both would wait forever.
+TEST(FusedGradient, HasTheSameBitsInTwoThreadsAtOnce) {
   TICOPD_NEEDS_DEVICE();
   const Problem problem = speckled_problem({784, 100, 10}, std::vector<std::size_t>(10, 1700));
   Setting settings[2] = {Setting(problem), Setting(problem)};
@@ -270,7 +272,7 @@ TEST(FusedGradient, OfTwoThreadsAtOnceIsThatOfEachAlone) {
   EXPECT_TRUE(same[0] && same[1]);
 }
 
-TEST(FusedGradient, IsForgottenWhenTheParametersChange) {
+TEST(FusedGradient, IsRecomputedWhenTheParametersChange) {
   TICOPD_NEEDS_DEVICE();
   Setting setting(speckled_problem({200, 37, 7}, {90, 200}));
   TICOPD_NEEDS_FUSED(setting);
@@ -282,7 +284,7 @@ TEST(FusedGradient, IsForgottenWhenTheParametersChange) {
   EXPECT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(float)), 0);
 }
 
-TEST(FusedGradient, FitsIntoWhatWasForetold) {
+TEST(FusedGradient, EstimateIsPositiveOnlyForSupportedProblems) {
   TICOPD_NEEDS_DEVICE();
   Problem problem = speckled_problem({784, 100, 10}, {700, 300, 50});
   if (make_fused_gradient(problem) == nullptr) GTEST_SKIP() << "another device";

@@ -9,7 +9,7 @@
 
 #include "cuda/general_problem.hpp"
 
-// Problems of every kind, and what the CPU makes of them in double.
+// Problems of every kind, and their results on the CPU in double.
 namespace ticopd::cuda {
 
 struct Case {
@@ -37,13 +37,13 @@ inline std::vector<Case> cases() {
                         {"mlp_70_130_33_relu", made("mlp", {70, 130, 33}, "relu")},
                         {"logistic", made("logistic", {})},
                         {"least_squares", made("least_squares", {})}};
-  all[5].made.shards = {40, 61, 70, 64, 33, 64};  // near enough to be one group
-  // Logits come in tiles of 16 classes, one to seven of them.
+  all[5].made.shards = {40, 61, 70, 64, 33, 64};  // sizes close enough for one group
+  // Logits are computed in tiles of 16 classes: these cases need one to seven tiles.
   for (const std::size_t classes : {11, 17, 40, 100}) {
     all.push_back({"mlp_20_of_" + std::to_string(classes) + "_classes", made("mlp", {20})});
     all.back().made.classes = classes;
   }
-  all.push_back({"mlp_101_of_896_features", made("mlp", {101})});  // a little too much to be fused
+  all.push_back({"mlp_101_of_896_features", made("mlp", {101})});  // just too large to be fused
   all.back().made.features = 896;
   const std::size_t plain = all.size();
   for (std::size_t i = 0; i < plain; ++i) {
@@ -82,7 +82,7 @@ inline void expect_cpu(const Made& made, const Device::Table& x, const Device::R
   }
 }
 
-// Gradients over the mini-batches that the CPU network draws in that round.
+// Compares with gradients over the mini-batches that the CPU network draws in that round.
 inline void expect_cpus_batch(const Made& made, Device& device, const Device::Table& x,
                               std::uint32_t round, std::size_t batch) {
   constexpr std::uint64_t seed = 0x123456789abcdefull;
@@ -101,7 +101,7 @@ inline void expect_cpus_batch(const Made& made, Device& device, const Device::Ta
   }
 }
 
-// By row: how many test samples it classifies rightly.
+// Per row, the number of test samples that it classifies correctly.
 inline std::vector<std::uint32_t> right_on_cpu(const Made& made, const Device::Table& x) {
   const auto truth = made_objective<double>(made);
   std::vector<std::uint32_t> right;

@@ -16,7 +16,7 @@
 
 namespace ticopd::cuda {
 
-// A problem as the device and as the CPU are told it.
+// Describes a problem for the device and for the CPU.
 struct Made {
   ObjectiveOptions options;
   std::vector<std::size_t> shards{65, 1, 130};
@@ -26,7 +26,7 @@ struct Made {
   bool one_class_each = false;  // agent i has only samples of class i
 };
 
-// Pixels: half are 0, and every fifth is in no sample at all.
+// Half of the pixels are 0, and every fifth pixel is 0 in all samples.
 template <class T>
 Dataset<T> made_samples(const Made& made, std::size_t count, std::uint32_t stream, int only_class) {
   Generator draw = made_up::generator(stream);
@@ -86,7 +86,7 @@ std::unique_ptr<Objective<T>> made_objective(const Made& made) {
                            made_samples<T>(made, made_test_samples, 900, -1), classes);
 }
 
-// Rows on the device, and what the general objective makes of them, back on the host.
+// Copies rows to the device, evaluates the general objective there and returns results on the host.
 class Device {
  public:
   explicit Device(const Problem& problem, bool tf32 = false)
@@ -98,7 +98,7 @@ class Device {
     Table gradients;
   };
 
-  // `shared`: all agents at the first row, by a stride of 0.
+  // `shared`: all agents use the first row, with a stride of 0.
   Result evaluate(const Table& x, std::size_t agents, bool shared = false) {
     Buffer<float> at = upload(x), to(agents * stride(x));
     Buffer<double> values(agents);
@@ -158,7 +158,7 @@ class Device {
   Queue queue_;
 };
 
-// The states at which rounding is compared. Every agent has a row of its own.
+// The states at which rounding is compared. Every agent has its own row.
 enum class State { init, late, overfit };
 
 inline Device::Table rows_at(State state, const Made& made, const Objective<float>& f) {
@@ -170,7 +170,8 @@ inline Device::Table rows_at(State state, const Made& made, const Objective<floa
       row = made_up::normals<float>(row.size(), static_cast<std::uint32_t>(50 + i), 0.1);
     if (state != State::init)
       for (float& v : row) v *= 5.0f;
-    // All is of one class, and the model is sure of it: deltas are exponentially small.
+    // All samples are of one class and the model is certain of it, so deltas are exponentially
+    // small.
     if (state == State::overfit) row[row.size() - made.classes + i % made.classes] += 14.0f;
     x.push_back(std::move(row));
   }

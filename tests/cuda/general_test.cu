@@ -1,4 +1,4 @@
-// Gradients, values and accuracies of any problem, against the CPU's in double.
+// Gradients, values and accuracies of any problem, compared with the CPU's in double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using made_up::relative_distance;
 class General : public testing::TestWithParam<Case> {};
 class GeneralClasses : public testing::TestWithParam<Case> {};
 
-TEST_P(General, GradientsAndValuesAreTheCpus) {
+TEST_P(General, GradientsAndValuesEqualTheCpus) {
   TICOPD_NEEDS_DEVICE();
   const Made& made = GetParam().made;
   const auto f = made_objective<float>(made);
@@ -30,7 +30,7 @@ TEST_P(General, GradientsAndValuesAreTheCpus) {
   }
 }
 
-TEST_P(GeneralClasses, ShardsThatAreFittedWellKeepTheirDigits) {
+TEST_P(GeneralClasses, GradientsOfOverfitShardsAreAccurate) {
   TICOPD_NEEDS_DEVICE();
   Made made = GetParam().made;
   made.one_class_each = true;
@@ -38,7 +38,7 @@ TEST_P(GeneralClasses, ShardsThatAreFittedWellKeepTheirDigits) {
   expect_cpu(made, x, Device(made_problem(made)).evaluate(x, x.size()));
 }
 
-TEST_P(General, AsManyTestSamplesAreRightAsOnTheCpu) {
+TEST_P(General, TestAccuracyEqualsTheCpus) {
   TICOPD_NEEDS_DEVICE();
   const Made& made = GetParam().made;
   Device device(made_problem(made));
@@ -48,14 +48,14 @@ TEST_P(General, AsManyTestSamplesAreRightAsOnTheCpu) {
   EXPECT_EQ(device.correct({x[1]}), std::vector<std::uint32_t>{right[1]});
   Device::Table more(x);
   more.insert(more.end(), x.begin(), x.end());
-  more.push_back(x[0]);  // more rows than agents
+  more.push_back(x[0]);  // a table with more rows than agents
   std::vector<std::uint32_t> of_more(right);
   of_more.insert(of_more.end(), right.begin(), right.end());
   of_more.push_back(right[0]);
   EXPECT_EQ(device.correct(more), of_more);
 }
 
-TEST_P(General, BatchesAreTheOnesThatTheCpuDraws) {
+TEST_P(General, MiniBatchesEqualTheCpus) {
   TICOPD_NEEDS_DEVICE();
   const Made& made = GetParam().made;
   Device device(made_problem(made));
@@ -65,7 +65,7 @@ TEST_P(General, BatchesAreTheOnesThatTheCpuDraws) {
       if (!briefly() || round == 2) expect_cpus_batch(made, device, x, round, batch);
 }
 
-TEST_P(General, OneModelForAllIsItsRowForEach) {
+TEST_P(General, OneSharedModelEqualsACopyPerAgent) {
   TICOPD_NEEDS_DEVICE();
   const Made& made = GetParam().made;
   Device device(made_problem(made));
@@ -77,7 +77,7 @@ TEST_P(General, OneModelForAllIsItsRowForEach) {
   EXPECT_EQ(shared.gradients, each.gradients);
 }
 
-TEST_P(General, NanIsSeen) {
+TEST_P(General, NanReachesTheResults) {
   TICOPD_NEEDS_DEVICE();
   const Made& made = GetParam().made;
   Device device(made_problem(made));
@@ -99,8 +99,8 @@ INSTANTIATE_TEST_SUITE_P(Problems, General, testing::ValuesIn(cases()),
 INSTANTIATE_TEST_SUITE_P(Problems, GeneralClasses, testing::ValuesIn(cases_with_classes()),
                          [](const auto& one) { return one.param.name; });
 
-// Chunks and pieces: shards that are longer than what is summed at once.
-TEST(GeneralLarge, LongShardsAreSummedInPieces) {
+// Shards that are longer than what one chunk sums.
+TEST(GeneralLarge, LongShardsAreSummedInChunks) {
   TICOPD_NEEDS_DEVICE();
   Made made;
   made.options.objective = "mlp";
@@ -114,7 +114,8 @@ TEST(GeneralLarge, LongShardsAreSummedInPieces) {
   }
 }
 
-// More blocks than a grid has in its second dimension, and sums over more than 32 bits can divide.
+// More blocks than the second dimension of a grid allows, and sums over more samples than fit a
+// 32-bit division.
 TEST(GeneralLarge, MillionsOfSamplesAreAllSummed) {
   TICOPD_NEEDS_DEVICE();
   Made made;
@@ -127,7 +128,7 @@ TEST(GeneralLarge, MillionsOfSamplesAreAllSummed) {
   expect_cpu(made, x, Device(made_problem(made)).evaluate(x, 1));
 }
 
-TEST(GeneralLarge, ManySmallAgentsAreOneBatch) {
+TEST(GeneralLarge, ManySmallAgentsRunAsOneBatch) {
   TICOPD_NEEDS_DEVICE();
   Made made;
   made.options.objective = "mlp";
@@ -155,9 +156,9 @@ TEST(GeneralLarge, TwoWideHiddenLayersKeepSixDigits) {
   }
 }
 
-// The second shard ends in the middle of what the others fill: whole blocks of it are padding.
-// Where NaN was a moment ago, nobody may find it again.
-TEST(GeneralLarge, PaddingIsNeverLookedAt) {
+// The second shard is much shorter than the others, so whole blocks of it are padding. A NaN left
+// there by an earlier call must not be read again.
+TEST(GeneralLarge, PaddingIsNeverRead) {
   TICOPD_NEEDS_DEVICE();
   Made made;
   made.options.objective = "mlp";
@@ -181,7 +182,7 @@ TEST(GeneralLarge, PaddingIsNeverLookedAt) {
     }
 }
 
-TEST(GeneralLarge, Tf32IsNearAndNotTheSame) {
+TEST(GeneralLarge, Tf32IsCloseButDifferent) {
   TICOPD_NEEDS_DEVICE();
   Made made;
   made.options.objective = "mlp";
@@ -196,7 +197,7 @@ TEST(GeneralLarge, Tf32IsNearAndNotTheSame) {
   EXPECT_NE(rough, exact);
 }
 
-TEST(GeneralTies, GoToTheLowerClassAndNanIsNeverRight) {
+TEST(GeneralAccuracy, TiesGoToTheLowerClassAndNanIsNeverRight) {
   TICOPD_NEEDS_DEVICE();
   Made made;
   made.options.objective = "softmax";
@@ -208,7 +209,7 @@ TEST(GeneralTies, GoToTheLowerClassAndNanIsNeverRight) {
   EXPECT_EQ(device.correct({zeros, nans}), (std::vector<std::uint32_t>{right, 0}));
 }
 
-TEST(GeneralSparse, IsExpanded) {
+TEST(GeneralSparse, SparseDataIsExpandedToDense) {
   TICOPD_NEEDS_DEVICE();
   Made made;
   made.options.objective = "softmax";
@@ -227,7 +228,7 @@ TEST(GeneralSparse, IsExpanded) {
   EXPECT_EQ(Device(problem).gradient(x), dense);
 }
 
-TEST(GeneralSparse, TooLargeIsOneLineThatNamesTheCpu) {
+TEST(GeneralSparse, DataTooLargeToExpandIsRejectedWithAHintToTheCpu) {
   TICOPD_NEEDS_DEVICE();
   Problem problem;
   problem.widths = {1u << 20, 2};
@@ -243,8 +244,8 @@ TEST(GeneralSparse, TooLargeIsOneLineThatNamesTheCpu) {
   }
 }
 
-// No device is needed for that.
-TEST(GeneralBytes, IncludeTheCopiesOfABatch) {
+// This test needs no device.
+TEST(GeneralBytes, BytesIncludeTheCopiesOfABatch) {
   Made made;
   made.options.objective = "softmax";
   made.features = 400;
@@ -253,18 +254,19 @@ TEST(GeneralBytes, IncludeTheCopiesOfABatch) {
     made.u8 = u8;
     const Problem problem = made_problem(made);
     const std::size_t all = general_objective_bytes(problem);
-    // Pixels both ways round, a fifth of them in no sample; floats once.
+    // Pixels are stored in both orders, without the fifth that no sample uses; floats are stored
+    // once.
     const std::size_t of_sample = u8 ? 2 * 320 : 400 * sizeof(float);
     const std::size_t small = general_objective_bytes(problem, 32) - all;
     EXPECT_GE(small, 3 * 32 * of_sample);
     EXPECT_LE(small, 3 * (32 * (of_sample + 200) + 400 * 8 + 200));
     EXPECT_GE(general_objective_bytes(problem, 100) - all, (100 + 100 + 40) * of_sample);
-    EXPECT_EQ(general_objective_bytes(problem, 300), all);  // of nobody's samples a part
+    EXPECT_EQ(general_objective_bytes(problem, 300), all);  // all of every shard: no copies
     EXPECT_EQ(general_objective_bytes(problem, 0), all);
   }
 }
 
-TEST(GeneralBytes, AreEstimatedBeforeTheyAreTaken) {
+TEST(GeneralBytes, EstimateCoversTheMemoryTaken) {
   TICOPD_NEEDS_DEVICE();
   Made made;
   made.options.objective = "mlp";
@@ -273,12 +275,12 @@ TEST(GeneralBytes, AreEstimatedBeforeTheyAreTaken) {
   made.classes = 10;
   made.shards = {12000, 11000, 9000};
   const std::size_t batch = briefly() ? 400 : 4000;
-  if (briefly()) made.shards = {1200, 1100, 900};  // then the granules below are more than is taken
+  if (briefly()) made.shards = {1200, 1100, 900};  // so little that the granules below exceed it
   for (const bool u8 : {true, false}) {
     made.u8 = u8;
     const Problem problem = made_problem(made);
     const Device::Table x = rows_at(State::init, made, *made_objective<float>(made));
-    Device(problem).batch_gradient(x, 1, 1, batch);  // what CUDA and cuBLASLt themselves take, once
+    Device(problem).batch_gradient(x, 1, 1, batch);  // CUDA and cuBLASLt allocate once
     std::size_t before = 0, after = 0, all = 0;
     check(cudaMemGetInfo(&before, &all), "ask for memory");
     Device device(problem);
@@ -286,7 +288,7 @@ TEST(GeneralBytes, AreEstimatedBeforeTheyAreTaken) {
     check(cudaMemGetInfo(&after, &all), "ask for memory");
     const double taken = static_cast<double>(before - after);
     const double said = static_cast<double>(general_objective_bytes(problem, batch));
-    const double granules = 30 * 2097152.0;  // memory is given out in pieces of 2 MiB
+    const double granules = 30 * 2097152.0;  // memory is allocated in granules of 2 MiB
     EXPECT_GE(said, 0.95 * (taken - granules));
     EXPECT_LE(said, 1.2 * taken + granules);
   }

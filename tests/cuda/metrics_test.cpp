@@ -1,5 +1,5 @@
-// What is measured where the rows lie, against the CPU's formulas on the same rows, brought to the
-// host: the same bits.
+// Metrics computed on the device have the same bits as the CPU's formulas on the same rows, copied
+// to the host.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -32,7 +32,7 @@ void expect_same(const RowMetrics& a, const RowMetrics& b) {
   EXPECT_EQ(a.dual_sum2, b.dual_sum2);
 }
 
-// f and its gradient from what each agent says at this model, added up on the host.
+// f and its gradient at this model: the values of all agents, added on the host.
 void take_global(AnyNetwork<float>& net, std::span<const float> x, ModelMetrics& to) {
   std::vector<double> values(net.placement().rows());
   Field<float> gradients(net.placement().rows(), x.size());
@@ -61,8 +61,8 @@ struct Case {
 
 class CudaMetrics : public ::testing::TestWithParam<Case> {};
 
-// Drawn digits. Logged rounds come often enough that what is recorded of them is replayed.
-TEST_P(CudaMetrics, AreTheHostsBitByBit) {
+// Generated digits. Rounds are logged so often that their recorded graphs are replayed.
+TEST_P(CudaMetrics, MetricsOnTheDeviceHaveTheBitsOfTheHost) {
   TICOPD_NEEDS_DEVICE();
   const Case& c = GetParam();
   std::vector<std::string> all{"problem.data=\"digits\"",
@@ -99,7 +99,7 @@ TEST_P(CudaMetrics, AreTheHostsBitByBit) {
   EXPECT_GE(looked, 3);
 }
 
-// More models than are recorded at once, and each is measured on the shards of all.
+// More models than one graph holds; each is evaluated on the shards of all agents.
 std::vector<std::string> many_agents() {
   std::vector<std::string> set{"problem.objective=\"softmax\"", "graph.agents=131",
                                "problem.samples=1310", "log.every=6"};
@@ -113,13 +113,13 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Case{"dual_and_mirror", "", true}, Case{"no_dual", "choco_sgd", false},
                       Case{"links_that_come_and_go", "", true, {"graph.drop=0.3"}},
                       Case{"codec_of_the_host", "", true, {"codec.coding=\"elias\""}},
-                      // More blocks of coordinates than one thread block fetches at once.
+                      // More blocks of coordinates than a thread block loads at once.
                       Case{"long_rows", "", true, {"problem.hidden=[200]"}},
                       Case{"many_agents", "", true, many_agents()}),
     [](const auto& c) { return c.param.name; });
 
-// An objective that the device has no code for: rows come to the host, as ever.
-TEST(CudaMetrics, OfAnObjectiveOfTheHostAreThoseOfARunOnTheCpu) {
+// The device has no code for this objective, so the rows are copied to the host.
+TEST(CudaMetrics, MetricsOfAHostObjectiveEqualThoseOfACpuRun) {
   TICOPD_NEEDS_DEVICE();
   const CodecOptions codec{.kind = "qsgd", .bits = 4};
   for (const double drop : {0.0, 0.3}) {

@@ -1,4 +1,4 @@
-// What an algorithm may do between send and receive, and what not: as on the CPU.
+// Between send and receive an algorithm may do the same on the device as on the CPU.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -16,8 +16,8 @@ struct Step {
   }
 };
 
-// No method of the library takes gradients at its own surrogate while the codec makes that; one of
-// a user may (docs/extending.md: it is new after send).
+// No method of the library takes a gradient at its own surrogate while the codec still writes it.
+// A user's method may: docs/extending.md says that the surrogate is new after send.
 std::vector<float> chased(const Prepared<float>& p, bool wait_first) {
   PreparedNetwork made(p);
   CudaNetwork& net = made.net;
@@ -37,7 +37,7 @@ std::vector<float> chased(const Prepared<float>& p, bool wait_first) {
   return {rows.row(3).begin(), rows.row(3).end()};
 }
 
-TEST(DeviceMirror, IsNewAfterSendForAGradientToo) {
+TEST(DeviceMirror, GradientAfterSendReadsTheNewSurrogate) {
   TICOPD_NEEDS_DEVICE();
   for (const char* codec : {"qsgd", "top_k", "identity"}) {
     SCOPED_TRACE(codec);
@@ -46,7 +46,7 @@ TEST(DeviceMirror, IsNewAfterSendForAGradientToo) {
   }
 }
 
-TEST(DeviceMirror, RefusesWhatTheCpusRefuses) {
+TEST(DeviceMirror, RejectsTheSameCallsAsOnTheCpu) {
   TICOPD_NEEDS_DEVICE();
   PreparedNetwork made(prepared(2, Device::cuda));
   CudaNetwork& net = made.net;
@@ -56,7 +56,7 @@ TEST(DeviceMirror, RefusesWhatTheCpusRefuses) {
   h.send(x);
   EXPECT_THROW(h.send(x), std::logic_error);
   EXPECT_THROW(h.mixed(), std::logic_error);
-  EXPECT_THROW(h.estimate(), std::logic_error);  // it was not asked to keep that
+  EXPECT_THROW(h.estimate(), std::logic_error);  // the mirror was not asked to keep an estimate
   h.receive();
   EXPECT_NO_THROW(h.mixed());
   h.start_at(x);
@@ -64,8 +64,9 @@ TEST(DeviceMirror, RefusesWhatTheCpusRefuses) {
   net.finish();
 }
 
-// Without these two a run is right and slow, which no other test would see.
-TEST(PapersProblem, HasTheFusedGradientAndBecomesGraphs) {
+// Without the fused gradient and graphs a run would be right but slow, and no other test would
+// fail.
+TEST(PaperProblem, UsesTheFusedGradientAndGraphs) {
   TICOPD_NEEDS_DEVICE();
   PreparedNetwork made(prepared(40, Device::cuda));
   CudaNetwork& net = made.net;
@@ -79,8 +80,8 @@ TEST(PapersProblem, HasTheFusedGradientAndBecomesGraphs) {
   EXPECT_GE(net.queue().graphs(), 1u);
 }
 
-// A search makes many runs of one problem, which stays on the device; some of them blow up.
-TEST(PapersProblem, ServesTheNextRunAsItDidTheFirst) {
+// A search makes many runs of one problem that stays on the device; some of them diverge.
+TEST(PaperProblem, GivesASecondRunTheSameDigest) {
   TICOPD_NEEDS_DEVICE();
   const std::uint32_t rounds = briefly() ? 3 : 12;
   const Prepared<float> p = prepared(rounds, Device::cuda);

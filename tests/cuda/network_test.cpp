@@ -1,5 +1,5 @@
-// The CUDA network against the CPU's, bit by bit, with gradients that are the CPU's in both: maps,
-// mixtures, codecs and noise have the same bits there, so whole runs have the same digest.
+// The CUDA network compared with the CPU's, bit by bit. Both use the CPU's gradients; maps,
+// mixtures, codecs and noise have the same bits on the device, so whole runs have the same digest.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ class CudaNetworkRuns : public ::testing::TestWithParam<std::string> {
   void SetUp() override { TICOPD_NEEDS_DEVICE(); }
 };
 
-TEST_P(CudaNetworkRuns, AreTheRunsOfTheCpuBitByBit) {
+TEST_P(CudaNetworkRuns, RunsHaveTheBitsOfTheCpu) {
   const std::string name = GetParam();
   const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{10, 33, 12});
   for (const CodecOptions& codec : codecs_for(algorithm_info(name))) {
@@ -43,7 +43,7 @@ TEST_P(CudaNetworkRuns, AreTheRunsOfTheCpuBitByBit) {
   }
 }
 
-// Stopped in round 17 on one, and gone on with on the other.
+// Stops a run in round 17 on one device and resumes it on the other.
 void expect_to_go_on(const std::string& name, const ticopd::Setup<float>& setup) {
   const fs::path file =
       fs::temp_directory_path() / ("ticopd_cuda_" + std::to_string(::getpid()) + ".safetensors");
@@ -80,11 +80,11 @@ ticopd::Setup<float> small(const std::string& name, const CodecOptions& codec) {
           .watch = {.rounds = {.every = 5}}};
 }
 
-TEST_P(CudaNetworkRuns, GoOnOnTheCpuAndBack) {
+TEST_P(CudaNetworkRuns, RunsResumeOnTheCpuAndBack) {
   expect_to_go_on(GetParam(), small(GetParam(), {.kind = "qsgd", .bits = 4}));
 }
 
-TEST(CudaNetwork, GoesOnWithLinksThatComeAndGoAndACodecOfTheHost) {
+TEST(CudaNetwork, ResumesWithTimeVaryingLinksAndAHostCodec) {
   TICOPD_NEEDS_DEVICE();
   for (const Coding coding : {Coding::fixed, Coding::elias})
     for (const double drop : {0.0, 0.3}) {
@@ -95,7 +95,7 @@ TEST(CudaNetwork, GoesOnWithLinksThatComeAndGoAndACodecOfTheHost) {
     }
 }
 
-// Every second coordinate is lost. Made by nobody's table, so the device cannot know it.
+// Drops every second coordinate. It is not in the codec table, so the device has no code for it.
 class Halves final : public Codec<float> {
  public:
   bool encode(std::span<const float> v, const MessageId& message, Bytes& out) const override {
@@ -115,14 +115,14 @@ class Halves final : public Codec<float> {
   std::unique_ptr<Codec<float>> all_ = make_codec<float>({});
 };
 
-TEST(CudaNetwork, TakesACodecOfTheUsersThroughTheHost) {
+TEST(CudaNetwork, RunsAUserDefinedCodecOnTheHost) {
   TICOPD_NEEDS_DEVICE();
   auto setup = small("ticopd", {});
   setup.codec = std::make_shared<Halves>();
   expect_same_run("ticopd", setup);
 }
 
-TEST(CudaNetwork, RefusesARunThatWasMadeForTheCpu) {
+TEST(CudaNetwork, RejectsARunThatWasMadeForTheCpu) {
   TICOPD_NEEDS_DEVICE();
   const auto setup = small("ticopd", {});
   EXPECT_THROW(solve(algorithm<float>("ticopd", setup.graph), on_device(setup)), ConfigError);
@@ -149,7 +149,7 @@ TEST(CudaNetwork, RefusesAnAlgorithmThatIsNotTheLibrarys) {
 INSTANTIATE_TEST_SUITE_P(Every, CudaNetworkRuns, ::testing::ValuesIn(algorithm_names()),
                          [](const auto& name) { return name.param; });
 
-// Rows that fill many blocks, long enough for graphs of many rounds, and every coding.
+// Rows that fill many blocks, enough rounds for graphs of many rounds, and every coding.
 TEST(CudaNetwork, LongRowsAndManyRoundsHaveTheBitsOfTheCpu) {
   TICOPD_NEEDS_DEVICE();
   const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{5, 8192 + 37, 2});
@@ -167,11 +167,11 @@ TEST(CudaNetwork, LongRowsAndManyRoundsHaveTheBitsOfTheCpu) {
     const Record gpu =
         record(cuda::make_algorithm(steps, s, warnings, 150), on_device(setup), {1, 1});
     EXPECT_EQ(gpu.digest, cpu.digest);
-    expect_same_metrics(gpu, cpu);  // the bits that were sent among them
+    expect_same_metrics(gpu, cpu);  // these include the bits sent
   }
 }
 
-TEST(CudaNetwork, EndsWhenItsBitsAreSpent) {
+TEST(CudaNetwork, EndsWhenItsBitBudgetIsSpent) {
   TICOPD_NEEDS_DEVICE();
   const CodecOptions codec{.kind = "qsgd", .bits = 4, .coding = Coding::entropy};
   ticopd::Setup<float> setup{
@@ -187,7 +187,7 @@ TEST(CudaNetwork, EndsWhenItsBitsAreSpent) {
   EXPECT_LT(gpu.rounds, 1000u);
 }
 
-// A step of 1e30 is beyond what a norm can carry in the second round, and nobody looks before.
+// With a step of 1e30 the norm overflows in the second round, and no round is logged before that.
 TEST(CudaNetwork, DivergenceNamesTheRoundAsOnTheCpu) {
   TICOPD_NEEDS_DEVICE();
   const CodecOptions codec{.kind = "qsgd", .bits = 4};
@@ -214,7 +214,7 @@ TEST(CudaNetwork, DivergenceNamesTheRoundAsOnTheCpu) {
       message([&] { solve(cuda::make_algorithm(steps, s, warnings, 1000), on_device(setup)); });
   ASSERT_NE(gpu, "");
   ASSERT_NE(cpu, "");
-  // Which of several agents comes first is not promised.
+  // If several agents diverge in one round, the message may name any of them.
   const auto rest = [](const std::string& text) { return text.substr(text.find("round")); };
   EXPECT_EQ(rest(gpu), rest(cpu));
 }

@@ -11,10 +11,10 @@
 namespace ticopd::cuda::fused {
 namespace {
 
-// By agent, position in the shard and rank: what an image holds.
+// The pixels of an image, by agent, position in the shard and rank.
 using Matrix = std::map<std::tuple<int, int, int>, int>;
 
-// Bytes that are not zero; no place may be given twice.
+// Collects the non-zero bytes and checks that no place occurs twice.
 Matrix forward_matrix(const PixelLayout& layout, const std::vector<int>& first_tile) {
   Matrix matrix;
   for (const ForwardTile& tile : layout.forward)
@@ -54,7 +54,7 @@ std::vector<int> first_tiles(const Problem& problem) {
   return first;
 }
 
-// Every sample as (label, pixels), back from the image.
+// Reads every sample back from the image, as (label, pixels).
 std::multiset<std::vector<int>> samples_of(const Problem& problem, const PixelLayout& layout,
                                            const Matrix& matrix, int agent, int first_tile) {
   const std::size_t features = problem.widths[0];
@@ -101,7 +101,7 @@ std::vector<Problem> problems() {
 
 constexpr int some_blocks[] = {1, 7, 132};
 
-TEST(FusedLayout, EveryPixelIsInBothImagesOnce) {
+TEST(FusedLayout, EveryPixelIsInEachImageExactlyOnce) {
   for (const Problem& problem : problems()) {
     const PixelLayout layout = make_pixel_layout(problem, 7);
     const std::vector<int> first = first_tiles(problem);
@@ -113,13 +113,13 @@ TEST(FusedLayout, EveryPixelIsInBothImagesOnce) {
   }
 }
 
-TEST(FusedLayout, RowsThatFillUpATileHaveNoLabel) {
+TEST(FusedLayout, PaddingRowsOfATileHaveNoLabel) {
   const PixelLayout layout = make_pixel_layout(speckled_problem({20, 5, 3}, {130}), 132);
   ASSERT_EQ(layout.labels.size(), 256u);
   for (std::size_t i = 0; i < 256; ++i) EXPECT_EQ(layout.labels[i] == no_label, i >= 130);
 }
 
-TEST(FusedSchedule, EveryTileIsDoneOnceAndEveryAgentFlushedWhereItEnds) {
+TEST(FusedSchedule, EveryTileIsDoneOnceAndEveryAgentIsFlushedAtItsEnd) {
   for (const Problem& problem : problems())
     for (const int blocks : some_blocks) {
       const PixelLayout layout = make_pixel_layout(problem, blocks);
@@ -134,7 +134,7 @@ TEST(FusedSchedule, EveryTileIsDoneOnceAndEveryAgentFlushedWhereItEnds) {
           EXPECT_TRUE(tiles.insert(tile.tile).second);
           EXPECT_GE(tile.chunks, 1);
           EXPECT_LE(tile.chunks, static_cast<int>(layout.counts.chunks));
-          // Of its warp groups, which have every other tile.
+          // The warp groups of a block alternate between its tiles.
           const bool last =
               w + 2 >= layout.forward_begin[b + 1] || layout.forward[w + 2].agent != tile.agent;
           EXPECT_EQ(tile.flush >= 0, last);
@@ -156,7 +156,7 @@ TEST(FusedSchedule, EveryTileIsDoneOnceAndEveryAgentFlushedWhereItEnds) {
     }
 }
 
-TEST(FusedSchedule, EveryChunkIsInOnePieceAndEveryPieceInASlotOfItsRow) {
+TEST(FusedSchedule, EveryChunkIsInOnePieceAndEveryPieceHasASlotOfItsRow) {
   for (const Problem& problem : problems())
     for (const int blocks : some_blocks) {
       const PixelLayout layout = make_pixel_layout(problem, blocks);
@@ -185,19 +185,20 @@ TEST(FusedSchedule, EveryChunkIsInOnePieceAndEveryPieceInASlotOfItsRow) {
     }
 }
 
-TEST(FusedSchedule, AClusterHasOneAgentWhereThereAreEnoughClusters) {
+TEST(FusedSchedule, EachClusterServesOneAgentIfThereAreEnoughClusters) {
   const PixelLayout layout = make_pixel_layout(speckled_problem({50, 10, 3}, {900, 100, 400}), 12);
   ASSERT_EQ(layout.forward_begin.size(), 7u);
   for (std::size_t b = 0; b < 6; ++b)
     for (int w = layout.forward_begin[b]; w < layout.forward_begin[b + 1]; ++w)
       EXPECT_EQ(layout.forward[w].agent, layout.forward[layout.forward_begin[b]].agent);
-  // 8, 1 and 4 tiles; a sum of either group of both blocks, of clusters with more than one tile.
+  // 8, 1 and 4 tiles. A cluster with more than one tile has a sum per warp group of both its
+  // blocks.
   EXPECT_EQ(layout.w2_slots[0].count, 3 * 4);
   EXPECT_EQ(layout.w2_slots[1].count, 1 * 2);
   EXPECT_EQ(layout.w2_slots[2].count, 2 * 4);
 }
 
-TEST(FusedLayout, CountsAreNeverMoreThanForetold) {
+TEST(FusedLayout, CountsNeverExceedTheEstimate) {
   for (const Problem& problem : problems())
     for (const int blocks : some_blocks) {
       const Counts found = make_pixel_layout(problem, blocks).counts;
@@ -212,14 +213,14 @@ TEST(FusedLayout, CountsAreNeverMoreThanForetold) {
     }
 }
 
-TEST(FusedLayout, ScaleIsTheWeightOfASample) {
+TEST(FusedLayout, ScaleEqualsTheWeightOfASample) {
   Problem problem = speckled_problem({20, 5, 3}, {10, 30});
   EXPECT_EQ(make_pixel_layout(problem, 1).scale, (std::vector<float>{1.f / 10, 1.f / 30}));
   problem.weight_by_sample = true;
   EXPECT_EQ(make_pixel_layout(problem, 1).scale, (std::vector<float>{2.f / 40, 2.f / 40}));
 }
 
-TEST(FusedLayout, ProblemsOfAnotherKindAreRefused) {
+TEST(FusedLayout, UnsupportedProblemsAreRejected) {
   const Problem good = speckled_problem({20, 5, 3}, {10, 30});
   EXPECT_TRUE(fits(good));
   const auto refused = [&](auto change) {

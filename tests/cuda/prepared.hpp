@@ -7,8 +7,8 @@
 #include "ticopd/cuda/network.hpp"
 #include "ticopd/experiment/prepare.hpp"
 
-// The paper's network and graph on drawn digits, and its network on the device: a run that
-// `prepare` makes does not show its mirrors.
+// The paper's problem and graph with generated digits, and its network on the device. Tests make
+// the network themselves, since a run made by `prepare` does not expose its mirrors.
 namespace ticopd::cuda {
 
 inline Prepared<float> prepared(std::uint32_t rounds, ticopd::Device device,

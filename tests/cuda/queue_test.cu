@@ -1,4 +1,4 @@
-// Rounds that do the same are replayed as graphs, and nobody can tell by what they compute.
+// Equal rounds are replayed as graphs, and this must not change what they compute.
 #include <gtest/gtest.h>
 
 #include <new>
@@ -26,7 +26,7 @@ struct List {
   }
 };
 
-// A queue whose rounds write to a list, and what the list must be in the end.
+// A queue whose rounds append to a list, and the expected list.
 struct Writing {
   List list;
   Queue queue;
@@ -44,21 +44,21 @@ struct Writing {
   }
 };
 
-TEST(Queue, ReplaysRoundsThatDoTheSame) {
+TEST(Queue, ReplaysEqualRounds) {
   TICOPD_NEEDS_DEVICE();
   Writing w;
   for (std::uint32_t round = 1; round <= 500; ++round) {
     w.begin(round);
     w.add(1000);
     w.add(2000);
-    if (round == 123 || round == 124) w.queue.finish();  // somebody looks
+    if (round == 123 || round == 124) w.queue.finish();  // as if the round were logged
   }
   w.expect_written();
   EXPECT_GE(w.queue.graphs(), 1u);
   EXPECT_LE(w.queue.graphs(), 3u);
 }
 
-TEST(Queue, RunsRoundsThatDiffer) {
+TEST(Queue, RunsDifferentRounds) {
   TICOPD_NEEDS_DEVICE();
   Writing w;
   for (std::uint32_t round = 1; round <= 700; ++round) {
@@ -69,10 +69,10 @@ TEST(Queue, RunsRoundsThatDiffer) {
   w.expect_written();
 }
 
-TEST(Queue, LetsTheHostWorkInTheMiddleOfARound) {
+TEST(Queue, RunsHostCodeInTheMiddleOfARound) {
   TICOPD_NEEDS_DEVICE();
   Writing w;
-  for (std::uint32_t round = 5; round <= 40; ++round) {  // as after a checkpoint
+  for (std::uint32_t round = 5; round <= 40; ++round) {  // starts in round 5, as after a checkpoint
     w.begin(round);
     w.add(100);
     w.queue.host([&] { EXPECT_EQ(w.list.read().back(), round + 100); });
@@ -81,13 +81,13 @@ TEST(Queue, LetsTheHostWorkInTheMiddleOfARound) {
   w.expect_written();
 }
 
-// Two lists: one that is written aside, and one that waits for it.
+// Reads a list written on the side stream, after the join.
 __global__ void copy_last(const std::uint32_t* from, const std::uint32_t* length,
                           std::uint32_t* list, std::uint32_t* count) {
   list[(*count)++] = from[*length - 1];
 }
 
-TEST(Queue, JoinsWhatRanAside) {
+TEST(Queue, JoinsWorkOnTheSideStream) {
   TICOPD_NEEDS_DEVICE();
   List aside, beside, after;
   Queue queue;
@@ -98,7 +98,7 @@ TEST(Queue, JoinsWhatRanAside) {
     aside.add(queue, 10);
     queue.end_aside();
     beside.add(queue, 20);
-    if (round % 3 != 0) queue.join();  // else the round's end does it
+    if (round % 3 != 0) queue.join();  // otherwise the end of the round joins
     if (round % 3 != 0)
       queue.launch(copy_last, Grid{.blocks = dim3(1), .threads = dim3(1)}, aside.list.data(),
                    aside.length.data(), after.list.data(), after.length.data());
@@ -110,9 +110,10 @@ TEST(Queue, JoinsWhatRanAside) {
   EXPECT_EQ(beside.read().back(), 320u);
 }
 
-// What is aside begins where room was announced, once, and is joined as ever, small kernels and
-// others in their order; many kernels begin at once; where nobody waits for it, the hint is none.
-TEST(Queue, BeginsWhatIsAsideWhereThereIsRoom) {
+// Side work starts where room was announced, once per round, and is joined as usual. Small and
+// large kernels keep their order. Many side kernels start at once. Without side work the hint has
+// no effect.
+TEST(Queue, StartsSideWorkWhereRoomIsAnnounced) {
   TICOPD_NEEDS_DEVICE();
   List aside, beside, after;
   Queue queue;
@@ -140,9 +141,9 @@ TEST(Queue, BeginsWhatIsAsideWhereThereIsRoom) {
   EXPECT_EQ(beside.read().size(), 600u);
 }
 
-// Nothing but small ones aside, which take their place among the others: there is nothing to join,
-// also where that is captured.
-TEST(Queue, JoinsWhereNothingRanAside) {
+// All side kernels are small, so they run on the main stream and there is nothing to join. This
+// must also work while a graph is captured.
+TEST(Queue, JoinWithoutSideWorkDoesNothing) {
   TICOPD_NEEDS_DEVICE();
   Writing w;
   for (std::uint32_t round = 1; round <= 100; ++round) {
@@ -158,8 +159,8 @@ TEST(Queue, JoinsWhereNothingRanAside) {
   EXPECT_GE(w.queue.graphs(), 1u);
 }
 
-// Six hundred rounds unlike all before them, and then rounds that repeat: these have graphs again.
-TEST(Queue, ForgetsRoundsThatDoNotComeBack) {
+// Six hundred different rounds, then rounds that repeat: these get graphs again.
+TEST(Queue, DropsRecordsOfRoundsThatDoNotRepeat) {
   TICOPD_NEEDS_DEVICE();
   Writing w;
   for (std::uint32_t round = 1; round <= 700; ++round) {
@@ -183,7 +184,7 @@ __global__ void take_a_millisecond(std::uint32_t* done, Round round) {
   __threadfence_system();
 }
 
-TEST(Queue, KeepsTheHostNearTheDevice) {
+TEST(Queue, LimitsHowFarTheHostRunsAhead) {
   TICOPD_NEEDS_DEVICE();
   void* pinned = nullptr;
   check(cudaMallocHost(&pinned, sizeof(std::uint32_t)), "allocate pinned memory");
@@ -195,7 +196,7 @@ TEST(Queue, KeepsTheHostNearTheDevice) {
       queue.launch(take_a_millisecond, Grid{.blocks = dim3(1), .threads = dim3(1)}, done,
                    ThisRound{});
       const std::uint32_t seen = *const_cast<volatile std::uint32_t*>(done);
-      ASSERT_LE(round, seen + 6 * 16);  // four flushes, one that runs, one that is recorded
+      ASSERT_LE(round, seen + 6 * 16);  // four flushes queued, one running, one being recorded
     }
     queue.finish();
     EXPECT_EQ(*done, 400u);
@@ -203,8 +204,8 @@ TEST(Queue, KeepsTheHostNearTheDevice) {
   cudaFreeHost(pinned);
 }
 
-// Each with rounds that are captured while the other waits for the device.
-TEST(Queue, OfTwoThreadsIsThatOfEachAlone) {
+// Each thread captures rounds while the other waits for the device.
+TEST(Queue, WorksInTwoThreadsAtOnce) {
   TICOPD_NEEDS_DEVICE();
   in_two_threads([](int) {
     Writing w;

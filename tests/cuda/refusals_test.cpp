@@ -1,4 +1,4 @@
-// What is said where a device cannot be used. None is needed for that.
+// The messages for a device that cannot be used. These tests need no device.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -31,14 +31,14 @@ void expect_refused(const Found& found, const std::string& why) {
   expect_refused([&] { require_usable(found); }, why);
 }
 
-TEST(Refusals, AreNotForADeviceThatCanBeUsed) {
+TEST(DeviceCheck, AcceptsAUsableDevice) {
   EXPECT_NO_THROW(require_usable(usable()));
   Found newer = usable();
   newer.driver = 14020;
   EXPECT_NO_THROW(require_usable(newer));
 }
 
-TEST(Refusals, NameADriverThatIsMissing) {
+TEST(DeviceCheck, NamesAMissingDriver) {
   Found found = usable();
   found.driver = found.devices = 0;
   for (const cudaError_t asked :
@@ -48,7 +48,7 @@ TEST(Refusals, NameADriverThatIsMissing) {
   }
 }
 
-TEST(Refusals, NameADriverThatIsTooOldByBothVersions) {
+TEST(DeviceCheck, NamesBothVersionsIfTheDriverIsTooOld) {
   Found found = usable();
   found.driver = 12080;
   expect_refused(found, "the driver knows CUDA 12.8, and this build needs 13.0");
@@ -59,7 +59,7 @@ TEST(Refusals, NameADriverThatIsTooOldByBothVersions) {
   expect_refused(found, "the driver knows CUDA 12.8, and this build needs 13.0");
 }
 
-TEST(Refusals, NameADriverThatDoesNotWork) {
+TEST(DeviceCheck, NamesADriverThatDoesNotWork) {
   for (const cudaError_t asked :
        {cudaErrorSystemDriverMismatch, cudaErrorSystemNotReady, cudaErrorCompatNotSupportedOnDevice,
         cudaErrorInitializationError}) {
@@ -71,7 +71,7 @@ TEST(Refusals, NameADriverThatDoesNotWork) {
   }
 }
 
-TEST(Refusals, NameAGpuThatIsMissing) {
+TEST(DeviceCheck, NamesAMissingGpu) {
   Found found = usable();
   found.devices = 0;
   expect_refused(found, "there is no GPU here");
@@ -79,7 +79,7 @@ TEST(Refusals, NameAGpuThatIsMissing) {
   expect_refused(found, "there is no GPU here");
 }
 
-TEST(Refusals, NameAGpuOfAnotherKind) {
+TEST(DeviceCheck, NamesAGpuWithoutKernels) {
   for (const cudaError_t kernels :
        {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction}) {
     Found found = usable();
@@ -90,7 +90,7 @@ TEST(Refusals, NameAGpuOfAnotherKind) {
   }
 }
 
-TEST(Refusals, NameWhatThereIsTooManyOfForAGrid) {
+TEST(DeviceCheck, NamesTooManyAgentsOrLinks) {
   EXPECT_NO_THROW(require_grids(65535, 65535, 65535));
   expect_refused([] { require_grids(65536, 0, 10); }, "65536 agents, and");
   expect_refused([] { require_grids(257, 65792, 10); }, "65792 links (both ways) that come and go");
@@ -98,7 +98,7 @@ TEST(Refusals, NameWhatThereIsTooManyOfForAGrid) {
   expect_refused([] { require_grids(10, 0, 70000); }, "at most 65535");
 }
 
-TEST(Refusals, NameAGpuThatSomebodyElseHas) {
+TEST(DeviceCheck, NamesAGpuInUse) {
   Found found = usable();
   found.kernels = cudaErrorDevicesUnavailable;
   expect_refused(found, "A GPU cannot be used (");

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""The CUDA tests under compute-sanitizer, many processes at a time.
+"""Runs the CUDA tests under compute-sanitizer, many processes at a time.
 
     python3 tests/cuda/sanitize.py TEST_CUDA [--tool racecheck] [--filter GTEST_FILTER ...] [--jobs 8]
 
-The tools slow the host as much as the device, so processes side by side finish earlier than one after the other.
-First the tool must find the mistake that sanitizer_test.cu made for it. After that a test counts only when it passed
-and its process ended with the tool's summary: what --seconds cut off is listed as not finished, and fails.
+The tools slow the host as much as the device, so parallel processes finish earlier than sequential ones. First the
+tool must find the mistake in sanitizer_test.cu that was made for it. After that a test counts only if it passed and
+its process ended with the tool's summary. A test that --seconds cut off is listed as not finished, and fails.
 
-memcheck watches every kernel, those of cuBLAS too, which work on pointers from us. racecheck watches ours: with the
-others it takes minutes a test and gigabytes of memory. Left out, those for int8 products fail in it with an illegal
-access that is there at no other time (CUDA 13.0), so our own kernel is told to do these. And long tests are told to
-be brief: the same kernels, fewer times. Both lose track where two threads launch at once ("failure to track a kernel
-launch", "Error in printing record"), so the threads of such tests take turns.
+memcheck watches every kernel, also those of cuBLAS, which work on our pointers. racecheck watches only our kernels:
+with cuBLAS's it would take minutes and gigabytes per test. The unwatched int8 products of cuBLAS fail under racecheck
+with an illegal access that never occurs otherwise (CUDA 13.0), so our own kernel replaces them. Long tests run in
+brief mode: the same kernels, fewer times. Both tools lose track when two threads launch at once ("failure to track a
+kernel launch", "Error in printing record"), so the threads of such tests take turns.
 """
 import argparse
 import os
@@ -24,15 +24,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 SUMMARY = {"memcheck": r"ERROR SUMMARY: (\d+) error", "racecheck": r"RACECHECK SUMMARY: (\d+) hazard"}
 WATCHED = {"memcheck": [], "racecheck": ["--kernel-name", "kns=ticopd"]}
-IN_TURN = {"TICOPD_TEST_IN_TURN": "1"}  # threads of a test: see tests/cuda/device.hpp
+IN_TURN = {"TICOPD_TEST_IN_TURN": "1"}  # the threads of a test run one after the other, see tests/cuda/device.hpp
 ENVIRONMENT = {"memcheck": IN_TURN,
                "racecheck": {**IN_TURN, "TICOPD_CUDA_PRODUCTS": "own", "TICOPD_TEST_BRIEFLY": "1"}}
-ALONE = re.compile("Estimated|Foretold")  # these measure the free memory of the device
-NOTHING_TO_WATCH = "terminated before first instrumented API call"  # the test asks nothing of the device
+ALONE = re.compile("Estimate")  # these measure the free memory of the device
+NOTHING_TO_WATCH = "terminated before first instrumented API call"  # the test does not use the device
 
 
 def tests_of(program, filters):
-    names, suite = {}, ""  # a dict keeps the order of the filters and has no name twice
+    names, suite = {}, ""  # a dict keeps the order of the filters and removes duplicates
     for chosen in filters:
         listed = subprocess.run([program, "--gtest_list_tests", f"--gtest_filter={chosen}"],
                                 check=True, capture_output=True, text=True).stdout
@@ -52,7 +52,7 @@ def run(program, tool, names, seconds, *more):
         try:
             return process.communicate(timeout=seconds)[0], process.returncode
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # the program too, which would go on without the tool
+            os.killpg(process.pid, signal.SIGKILL)  # also the test program, which would outlive the tool
             raise
 
 
@@ -64,7 +64,7 @@ def finds_mistakes(program, tool):
 
 
 def sanitized(program, tool, names, end):
-    """(names that passed under the tool and without a finding, what is wrong with the others, if any are)"""
+    """Returns (names that passed without a finding, what is wrong with the others or None)."""
     if end <= time.monotonic():
         return [], "not begun"
     try:

@@ -1,5 +1,5 @@
-// Mistakes that compute-sanitizer must find, so that its silence about everything else means
-// something. sanitize.py runs the one of its tool first; nobody else does.
+// Mistakes that compute-sanitizer must find: otherwise a clean result for the other tests would
+// prove nothing. Only sanitize.py runs them, first the one for its tool.
 #include <gtest/gtest.h>
 
 #include "cuda/device.hpp"
@@ -11,7 +11,7 @@ namespace {
 __global__ void race(int* out) {
   __shared__ int left[64];
   left[threadIdx.x] = static_cast<int>(threadIdx.x);
-  out[threadIdx.x] = left[63 - threadIdx.x];  // of another warp, perhaps not there yet
+  out[threadIdx.x] = left[63 - threadIdx.x];  // written by another warp, perhaps not yet
 }
 
 __global__ void overrun(int* out) {

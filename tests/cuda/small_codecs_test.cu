@@ -1,5 +1,5 @@
-// Every codec once, on as little as lets all of its kernels' threads and blocks work together: for
-// tools that make the device a thousand times slower (compute-sanitizer --tool racecheck).
+// Every codec once, on the smallest rows that use all threads and blocks of its kernels. This is
+// for tools that make the device a thousand times slower (compute-sanitizer --tool racecheck).
 #include <gtest/gtest.h>
 
 #include <set>
@@ -72,8 +72,8 @@ std::vector<Case> cases() {
 
 class SmallCodecs : public ::testing::TestWithParam<Case> {};
 
-// Three blocks that write a message and two that measure it; of those that select, two as well.
-TEST_P(SmallCodecs, MakeTheMessagesOfTheHost) {
+// The row gives three blocks that write a message, two that measure it and two that select.
+TEST_P(SmallCodecs, MessagesEqualTheHosts) {
   TICOPD_NEEDS_DEVICE();
   const Case& one = GetParam();
   compare(one.how, one.how.kind == "top_k" ? 4200 : 2100, one.setting, 3);
@@ -82,10 +82,10 @@ TEST_P(SmallCodecs, MakeTheMessagesOfTheHost) {
 INSTANTIATE_TEST_SUITE_P(Small, SmallCodecs, ::testing::ValuesIn(cases()),
                          [](const auto& one) { return one.param.name; });
 
-// Kinds without code for the device: their messages go through the host, as those of elias do.
+// Kinds without device code: the host encodes their messages, as with elias coding.
 const std::set<std::string_view> through_the_host{};
 
-TEST(SmallCodecs, AreOfEveryKind) {
+TEST(SmallCodecs, CasesCoverEveryKind) {
   std::set<std::string_view> seen = through_the_host;
   const std::vector<Case> all = cases();
   for (const Case& one : all) seen.insert(one.how.kind);

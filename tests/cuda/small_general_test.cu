@@ -1,4 +1,4 @@
-// Every kind of problem once, as little of it as will do: see small_codecs_test.cu.
+// Every kind of problem once, at the smallest useful size; small_codecs_test.cu says why.
 #include <gtest/gtest.h>
 
 #include "cuda/device.hpp"
@@ -7,7 +7,7 @@
 namespace ticopd::cuda {
 namespace {
 
-// Without those that differ by figures only, and run the same kernels.
+// Leaves out cases that differ only in their numbers and run the same kernels.
 std::vector<Case> small_cases() {
   std::vector<Case> all = cases();
   std::erase_if(all, [](const Case& one) { return one.made.options.l2 != 0; });
@@ -17,7 +17,7 @@ std::vector<Case> small_cases() {
 class SmallGeneral : public ::testing::TestWithParam<Case> {};
 
 // Agents of three sizes, one of them with fewer samples than the batch.
-TEST_P(SmallGeneral, ValuesGradientsBatchesAndTestsAreTheCpus) {
+TEST_P(SmallGeneral, ValuesGradientsBatchesAndAccuraciesEqualTheCpus) {
   TICOPD_NEEDS_DEVICE();
   const Made& made = GetParam().made;
   Device device(made_problem(made));

@@ -1,4 +1,4 @@
-// Whole runs of three rounds: see small_codecs_test.cu.
+// Whole runs of three rounds; small_codecs_test.cu says why they are small.
 #include <gtest/gtest.h>
 
 #include "cuda/curves.hpp"
@@ -18,7 +18,7 @@ ticopd::Setup<float> three_rounds(const std::string& name, const CodecOptions& c
 
 class SmallRuns : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(SmallRuns, ForThreeRoundsAreTheCpus) {
+TEST_P(SmallRuns, ThreeRoundsEqualTheCpus) {
   TICOPD_NEEDS_DEVICE();
   const std::string name = GetParam();
   const CodecOptions codec = codec_for(name, {.kind = "qsgd", .bits = 4});
@@ -28,7 +28,7 @@ TEST_P(SmallRuns, ForThreeRoundsAreTheCpus) {
 INSTANTIATE_TEST_SUITE_P(Small, SmallRuns, ::testing::ValuesIn(algorithm_names()),
                          [](const auto& name) { return name.param; });
 
-TEST(SmallRuns, LinksThatComeAndGoAreTheCpus) {
+TEST(SmallRuns, TimeVaryingLinksEqualTheCpus) {
   TICOPD_NEEDS_DEVICE();
   const CodecOptions codec{.kind = "top_k", .k = 50};
   ticopd::Setup<float> setup = three_rounds("choco_sgd", codec);
@@ -37,7 +37,7 @@ TEST(SmallRuns, LinksThatComeAndGoAreTheCpus) {
   expect_same_run("choco_sgd", setup);
 }
 
-// Gradients and metrics are the device's, too.
+// Here gradients and metrics are computed on the device too.
 void expect_losses_of_cpu(const char* hidden) {
   const std::vector<std::string> set{
       hidden,         "graph.agents=3", "problem.partition=\"iid\"", "problem.samples=120",
@@ -48,12 +48,12 @@ void expect_losses_of_cpu(const char* hidden) {
   EXPECT_EQ(gpu.rows.back().bits_payload, cpu.rows.back().bits_payload);
 }
 
-TEST(SmallRuns, OfTheFusedGradientHaveTheCpusLosses) {
+TEST(SmallRuns, FusedGradientGivesTheLossesOfTheCpu) {
   TICOPD_NEEDS_DEVICE();
   expect_losses_of_cpu("problem.hidden=[9]");
 }
 
-TEST(SmallRuns, OfAnyOtherGradientHaveTheCpusLosses) {
+TEST(SmallRuns, GeneralGradientGivesTheLossesOfTheCpu) {
   TICOPD_NEEDS_DEVICE();
   expect_losses_of_cpu("problem.hidden=[9, 7]");
 }

@@ -22,7 +22,7 @@ class TuneOnDevice : public SmallSearch {
   static Set rounds(int many) { return {"iterations=" + std::to_string(briefly() ? 32 : many)}; }
 };
 
-TEST_F(TuneOnDevice, FindsStepSizesThatDoWhatItSays) {
+TEST_F(TuneOnDevice, FoundStepSizesReachTheReportedValue) {
   TICOPD_NEEDS_DEVICE();
   const Tuned t = search(config(rounds(64)), "a", Device::cuda);
   EXPECT_TRUE(t.finished);
@@ -33,8 +33,8 @@ TEST_F(TuneOnDevice, FindsStepSizesThatDoWhatItSays) {
   EXPECT_EQ(final_loss(config(set), Device::cuda), t.value);
 }
 
-// This objective has no code for the device, so gradients and losses are the CPU's.
-TEST_F(TuneOnDevice, IsTheCpusSearchWhereGradientsAreTheCpus) {
+// The device has no code for this objective, so the CPU computes gradients and losses.
+TEST_F(TuneOnDevice, SearchWithCpuGradientsEqualsTheCpus) {
   TICOPD_NEEDS_DEVICE();
   Set set = rounds(64);
   set.insert(set.end(), {"problem.objective=\"nonconvex_logistic\"", "problem.classes=2"});
@@ -42,7 +42,7 @@ TEST_F(TuneOnDevice, IsTheCpusSearchWhereGradientsAreTheCpus) {
   EXPECT_EQ(trials("gpu"), trials("cpu"));
 }
 
-TEST_F(TuneOnDevice, StoppedGoesOnToTheSameAnswer) {
+TEST_F(TuneOnDevice, ResumesToTheSameAnswer) {
   TICOPD_NEEDS_DEVICE();
   const Config c = config(rounds(3000));
   const Tuned whole = search(c, "whole", Device::cuda);

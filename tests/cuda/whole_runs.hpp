@@ -8,10 +8,10 @@
 #include "network/record.hpp"
 #include "ticopd/cuda/cuda.hpp"
 
-// Runs on a device, and the same on the CPU.
+// Compares runs on the device with the same runs on the CPU.
 namespace ticopd::dense {
 
-// The same run, on the device.
+// The same setup, on the device.
 inline ticopd::Setup<float> on_device(ticopd::Setup<float> setup) {
   setup.execution.device = Device::cuda;
   return setup;
@@ -23,7 +23,7 @@ inline RunFactory<float> device_algorithm(std::string_view name, const Graph& gr
                               1000);
 }
 
-// All but the bits by the papers' formula, which are no whole numbers: they were added up in
+// Compares all columns except bits_paper: its terms are not integers, and the device adds them in
 // another order.
 inline void expect_same_metrics(const Record& gpu, const Record& cpu) {
   ASSERT_EQ(gpu.metrics.size(), cpu.metrics.size());

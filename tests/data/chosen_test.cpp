@@ -1,4 +1,5 @@
-// A rank reads the samples of its own agents: that must be what reading all and selecting gives.
+// A rank reads only the samples of its own agents. It must get the same samples as when it reads
+// all and selects.
 #include <algorithm>
 #include <cmath>
 
@@ -36,7 +37,7 @@ class Chosen : public DrawnSets {
     draw_text("a.csv", 60, 6, false, false);
     draw_text("b.csv", 5, 6, false, true);
     draw_text("a.svm", 60, 6, true, true);
-    draw_text("a.svm.t", 5, 8, true, false);  // reaches further than its training file
+    draw_text("a.svm.t", 5, 8, true, false);  // has more features than its training file
     draw_npy<double>("doubles", 60, 5);
     draw_npy<float>("floats", 60, 5);
     draw_npy<std::uint8_t>("bytes", 60, 5);
@@ -51,7 +52,7 @@ class Chosen : public DrawnSets {
     return all;
   }
 
-  // Against load(options), which never chooses.
+  // Compares with load(options), which reads all samples.
   void expect_like_select(const DataOptions& o, const Choose& choose, const std::string& what) {
     const TrainTest<T> whole = load<T>(o);
     const auto list = choose(whole.train.labels(), whole.classes);
@@ -70,7 +71,7 @@ class Chosen : public DrawnSets {
 using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Chosen, Scalars);
 
-TYPED_TEST(Chosen, SamplesOfEachAgentAreThoseOfTheWholeSetInEveryForm) {
+TYPED_TEST(Chosen, SamplesOfEachAgentEqualThoseSelectedFromTheWholeSet) {
   for (DataOptions o : this->every_form())
     for (const bool normalize : {false, true})
       for (const std::size_t most : {0u, 31u}) {
@@ -91,13 +92,13 @@ TYPED_TEST(Chosen, SamplesOfEachAgentAreThoseOfTheWholeSetInEveryForm) {
       }
 }
 
-TYPED_TEST(Chosen, AnyOrderAndAnyRepetitionIsAllowed) {
+TYPED_TEST(Chosen, IndicesMayRepeatInAnyOrder) {
   for (const DataOptions& o : this->every_form())
     this->expect_like_select(
         o, [](auto, int) { return std::vector<std::uint32_t>{59, 0, 7, 7, 58, 0}; }, o.data);
 }
 
-TYPED_TEST(Chosen, APlaceBeyondTheLastSampleIsRefused) {
+TYPED_TEST(Chosen, IndexBeyondTheLastSampleIsRejected) {
   auto o = this->options("synthetic");
   o.max_samples = 20;
   const Choose beyond = [](auto, int) { return std::vector<std::uint32_t>{20}; };
@@ -112,8 +113,8 @@ class ChosenFrom : public DrawnSets {
   }
 };
 
-// Every rank must refuse a bad file, also where another one would have kept the bad sample.
-TEST_F(ChosenFrom, ABadFileIsRefusedForSamplesThatNobodyChose) {
+// Every rank must reject a bad file, even if the bad sample belongs to another rank.
+TEST_F(ChosenFrom, BadFileIsRejectedForSamplesThatAreNotChosen) {
   write("a.csv", "0,1\n1,2\n0,x\n");
   refused("csv:a.csv", {"a.csv:3", "expected a number"});
   write("a.svm", "0 1:1\n1 2:1\n0 0:5\n");
@@ -124,7 +125,7 @@ TEST_F(ChosenFrom, ABadFileIsRefusedForSamplesThatNobodyChose) {
   refused("npy:.", {"X.npy", "item 5 is not a finite"});
 }
 
-TEST_F(ChosenFrom, AnArchiveThatIsShorterOrLongerThanItsHeaderSaysIsRefused) {
+TEST_F(ChosenFrom, ArchiveWithAnotherLengthThanItsHeaderIsRejected) {
   draw_idx("set", 6, 2, true);
   for (const char* name : {"set/t10k-images-idx3-ubyte.gz", "set/t10k-labels-idx1-ubyte.gz"})
     std::filesystem::remove(folder_ / name);
@@ -135,13 +136,13 @@ TEST_F(ChosenFrom, AnArchiveThatIsShorterOrLongerThanItsHeaderSaysIsRefused) {
     refused("idx:set", {"train-images-idx3-ubyte.gz", "promises 24 bytes (6 x 2 x 2)",
                         std::to_string(bytes) + " follow"});
   }
-  // A claim of 2^61 pixels must not be allocated before they come.
+  // A header that claims 2^61 pixels must not make the reader allocate them.
   std::string images("\0\0\x08\x03\0\0\0\x06\x7f\xff\xff\xff\x10\0\0\0", 16);
   write_gz("set/train-images-idx3-ubyte.gz", images + "pixels");
   refused("idx:set", {"train-images-idx3-ubyte.gz", "6 follow"});
 }
 
-TEST_F(ChosenFrom, StackedRegressionKeepsTheSlabsOfItsAgentsAndChecksAll) {
+TEST_F(ChosenFrom, StackedRegressionKeepsTheBlocksOfItsAgentsAndChecksAll) {
   const std::vector<double> a{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, b{1, 2, 3, 4, 5, 6};
   write_npy<double>(folder_ / "A.npy", std::vector<std::size_t>{3, 2, 2}, a);
   write_npy<double>(folder_ / "b.npy", std::vector<std::size_t>{3, 2}, b);

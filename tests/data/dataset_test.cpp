@@ -1,3 +1,4 @@
+// A data set in its three kinds of storage: bytes, dense numbers and sparse rows.
 #include "ticopd/data/dataset.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 template <class T>
 class DatasetOf : public ::testing::Test {
  protected:
-  // Three samples of three features, the same numbers kept in three ways.
+  // Three samples of three features, the same numbers in three kinds of storage.
   static Dataset<T> bytes() {
     return {3, 3, std::vector<std::uint8_t>{0, 255, 0, 51, 0, 0, 0, 0, 102}, {7, 8, 9}};
   }
@@ -26,7 +27,7 @@ class DatasetOf : public ::testing::Test {
 using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(DatasetOf, Types);
 
-TYPED_TEST(DatasetOf, ReadsTheSameRowsHoweverTheyAreKept) {
+TYPED_TEST(DatasetOf, ReadsTheSameRowsFromEveryStorage) {
   using T = TypeParam;
   for (const auto& data : {this->bytes(), this->dense(), this->sparse()}) {
     std::vector<T> x(9, T(-1));
@@ -40,7 +41,7 @@ TYPED_TEST(DatasetOf, ReadsTheSameRowsHoweverTheyAreKept) {
   }
 }
 
-TYPED_TEST(DatasetOf, SelectsInTheGivenOrderAndKeepsTheStorage) {
+TYPED_TEST(DatasetOf, SelectsInTheGivenOrderAndKeepsTheKindOfStorage) {
   using T = TypeParam;
   for (const auto& data : {this->bytes(), this->dense(), this->sparse()}) {
     const auto some = data.select(std::vector<std::uint32_t>{2, 1, 2});
@@ -60,7 +61,7 @@ TYPED_TEST(DatasetOf, CountsTheBytesItHolds) {
   EXPECT_EQ(this->dense().bytes(), 9 * sizeof(TypeParam) + 3 * sizeof(double));
 }
 
-TYPED_TEST(DatasetOf, EveryPixelIsWithinOneUnitOfItsQuotient) {
+TYPED_TEST(DatasetOf, PixelsAreScaledWithinOneUnitInTheLastPlace) {
   using T = TypeParam;
   std::vector<std::uint8_t> all(256);
   for (std::size_t k = 0; k < 256; ++k) all[k] = static_cast<std::uint8_t>(k);

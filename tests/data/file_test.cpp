@@ -1,3 +1,4 @@
+// Reading plain and gzip files, atomic writes, checksums and child programs.
 #include "ticopd/system/file.hpp"
 
 #include <sys/stat.h>
@@ -13,7 +14,7 @@ namespace {
 
 class File : public TemporaryFolder {};
 
-TEST_F(File, ReadsPlainAndZippedByContent) {
+TEST_F(File, DetectsGzipByContent) {
   const std::string text(300000, 'x');
   EXPECT_EQ(read_file(write("plain", text)), text);
   EXPECT_EQ(read_file(write_gz("zipped_without_ending", text)), text);
@@ -21,13 +22,13 @@ TEST_F(File, ReadsPlainAndZippedByContent) {
   EXPECT_NE(read_bytes(folder_ / "zipped_without_ending"), text);
 }
 
-TEST_F(File, ReadsArchivesOfSeveralMembers) {
+TEST_F(File, ReadsGzipFilesOfSeveralMembers) {
   const std::string one = read_bytes(write_gz("a", "first "));
   const std::string two = read_bytes(write_gz("b", "second"));
   EXPECT_EQ(read_file(write("both", one + two)), "first second");
 }
 
-TEST_F(File, RefusesEveryTruncationOfAnArchive) {
+TEST_F(File, RejectsEveryTruncationOfAnArchive) {
   const std::string whole = read_bytes(write_gz("whole.gz", "some text that is zipped"));
   for (std::size_t length = 2; length < whole.size(); ++length) {
     const auto file = write("cut.gz", whole.substr(0, length));
@@ -35,7 +36,7 @@ TEST_F(File, RefusesEveryTruncationOfAnArchive) {
   }
 }
 
-TEST_F(File, RefusesADamagedArchive) {
+TEST_F(File, RejectsADamagedArchive) {
   std::string bytes = read_bytes(write_gz("whole.gz", std::string(1000, 'a') + "b"));
   bytes[bytes.size() - 6] ^= 1;  // in the checksum
   const auto file = write("bad.gz", bytes);
@@ -55,7 +56,7 @@ TEST_F(File, AtomicWriteReplacesTheWholeContent) {
   EXPECT_EQ(names(), std::vector<std::string>{"out.txt"});
 }
 
-TEST_F(File, AtomicWriteThatFailsLeavesTheOldContentAndNothingElse) {
+TEST_F(File, FailedAtomicWriteLeavesOnlyTheOldContent) {
   const auto file = write("out.txt", "old");
   EXPECT_THROW(write_atomically(file,
                                 [](const std::filesystem::path& temporary) {
@@ -67,7 +68,7 @@ TEST_F(File, AtomicWriteThatFailsLeavesTheOldContentAndNothingElse) {
   EXPECT_EQ(names(), std::vector<std::string>{"out.txt"});
 }
 
-TEST_F(File, UnfinishedWritesAreRemovedAndNothingElse) {
+TEST_F(File, RemoveUnfinishedRemovesOnlyItsOwnTemporaryFiles) {
   const std::vector<std::string> kept{"a.tmp",     ".a.tmp",     ".a.1.tmp",
                                       "a.1.2.tmp", ".a.1.x.tmp", ".b.1.2"};
   for (const std::string& name : kept) write(name, "kept");
@@ -77,7 +78,7 @@ TEST_F(File, UnfinishedWritesAreRemovedAndNothingElse) {
   for (const std::string& name : kept) EXPECT_TRUE(std::filesystem::exists(folder_ / name)) << name;
 }
 
-TEST_F(File, AtomicWriteNamesThePathWhenTheDiskRefuses) {
+TEST_F(File, AtomicWriteNamesThePathOnADiskError) {
   expect_refused<DiskError>([&] { write_atomically(folder_ / "none" / "out.txt", "x"); },
                             {"none/out.txt", "No such file"});
   std::filesystem::create_directory(folder_ / "taken");  // a rename cannot replace a folder
@@ -100,7 +101,7 @@ TEST(Sha256, MatchesThePublishedVectors) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST_F(File, ProgramsSayHowTheyEnded) {
+TEST_F(File, RunProgramReportsHowItEnded) {
   EXPECT_TRUE(run_program({"true"}, folder_, 10).fine);
   EXPECT_FALSE(run_program({"false"}, folder_, 10).fine);
   EXPECT_EQ(run_program({"no-such-program-here"}, folder_, 10).reason, "not installed");

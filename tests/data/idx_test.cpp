@@ -1,3 +1,4 @@
+// Folders of IDX files, the format of MNIST, and damaged ones.
 #include "ticopd/data/idx.hpp"
 
 #include "data/temporary.hpp"
@@ -34,7 +35,7 @@ class IdxFolder : public TemporaryFolder {
   }
 };
 
-TEST_F(IdxFolder, GivesImagesAsBytesAndLabelsAsClasses) {
+TEST_F(IdxFolder, ReadsImagesAsBytesAndLabelsAsClasses) {
   write_all();
   const auto data = read_idx_folder<float>(folder_);
   EXPECT_EQ(data.train.samples(), 3u);
@@ -48,7 +49,7 @@ TEST_F(IdxFolder, GivesImagesAsBytesAndLabelsAsClasses) {
   EXPECT_FLOAT_EQ(row[3], 252 / 255.0f);
 }
 
-TEST_F(IdxFolder, TakesZippedFilesAndDottedNames) {
+TEST_F(IdxFolder, AcceptsGzipFilesAndDottedNames) {
   write_gz("train-images-idx3-ubyte.gz", images_);
   write("train-labels.idx1-ubyte", labels_);
   write_gz("t10k-images.idx3-ubyte.gz", test_images_);
@@ -58,7 +59,7 @@ TEST_F(IdxFolder, TakesZippedFilesAndDottedNames) {
   EXPECT_EQ(data.test.samples(), 1u);
 }
 
-TEST_F(IdxFolder, MayLackTestSamplesButNotHalfOfThem) {
+TEST_F(IdxFolder, TestSamplesMayBeMissingOnlyAsAWhole) {
   write("train-images-idx3-ubyte", images_);
   write("train-labels-idx1-ubyte", labels_);
   EXPECT_EQ(read_idx_folder<float>(folder_).test.samples(), 0u);
@@ -67,7 +68,7 @@ TEST_F(IdxFolder, MayLackTestSamplesButNotHalfOfThem) {
                               {folder_.string(), "t10k-labels-idx1-ubyte"});
 }
 
-TEST_F(IdxFolder, RefusesCountsAndSizesThatDoNotMatch) {
+TEST_F(IdxFolder, RejectsCountsAndSizesThatDoNotMatch) {
   write_all();
   write("train-labels-idx1-ubyte", idx({2}, "ab"));
   expect_refused<FormatError>([&] { read_idx_folder<float>(folder_); },
@@ -99,14 +100,14 @@ TEST_F(IdxFolder, NamesAMissingFolderAndAMissingFile) {
                               {"train-images-idx3-ubyte"});
 }
 
-TEST_F(IdxFolder, RefusesEveryTruncationAndEveryLongerFile) {
+TEST_F(IdxFolder, RejectsEveryTruncationAndEveryLongerFile) {
   for (std::size_t length = 0; length < images_.size(); ++length)
     expect_refused<FormatError>([&] { read_idx(write("cut", images_.substr(0, length))); },
                                 {"/cut"});
   expect_refused<FormatError>([&] { read_idx(write("long", images_ + "x")); }, {"/long", "13"});
 }
 
-TEST_F(IdxFolder, RefusesWrongMagicAndType) {
+TEST_F(IdxFolder, RejectsWrongMagicAndType) {
   expect_refused<FormatError>([&] { read_idx(write("text", "hello there")); },
                               {"/text", "not an IDX"});
   std::string floats = images_;
@@ -117,7 +118,7 @@ TEST_F(IdxFolder, RefusesWrongMagicAndType) {
                               {"/flat"});
 }
 
-TEST_F(IdxFolder, ComparesAHugeClaimWithTheFileBeforeItAllocates) {
+TEST_F(IdxFolder, ChecksTheClaimedSizeBeforeItAllocates) {
   const auto most = 0xffffffffu;
   expect_refused<FormatError>(
       [&] {
@@ -129,7 +130,7 @@ TEST_F(IdxFolder, ComparesAHugeClaimWithTheFileBeforeItAllocates) {
         read_idx(write("wrap", idx({most, most, most, most}, "")));
       },
       {"/wrap", "too many"});
-  // 2^64 items wrap to 0 where nobody looks.
+  // 2^64 items would wrap around to 0 without a check.
   expect_refused<FormatError>(
       [&] {
         read_idx(write("zero", idx({1u << 31, 1u << 31, 4}, "")));

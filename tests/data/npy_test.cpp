@@ -1,3 +1,4 @@
+// NPY files: reading, writing and rejecting them.
 #include "ticopd/data/npy.hpp"
 
 #include <cmath>
@@ -37,7 +38,7 @@ class NpyFile : public TemporaryFolder {
   }
 };
 
-TEST_F(NpyFile, ReadsWhatItWrote) {
+TEST_F(NpyFile, RoundTripsEveryShape) {
   for (const auto& shape :
        std::vector<std::vector<std::size_t>>{{}, {1}, {7}, {2, 3}, {4, 1, 5}, {0, 3}}) {
     std::size_t count = 1;
@@ -56,7 +57,7 @@ TEST_F(NpyFile, ReadsWhatItWrote) {
   }
 }
 
-TEST_F(NpyFile, WritesTheHeaderNumpyWrites) {
+TEST_F(NpyFile, WritesTheSameHeaderAsNumpy) {
   const std::vector<float> data{1, 2, 3};
   write_npy<float>(folder_ / "a.npy", std::vector<std::size_t>{3}, data);
   std::string expected = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
@@ -89,7 +90,7 @@ TEST_F(NpyFile, ReadsKeysInAnyOrderAndSpacing) {
   EXPECT_EQ(array.data, (std::vector<double>{5, 6}));
 }
 
-TEST_F(NpyFile, RefusesWhatItCannotRead) {
+TEST_F(NpyFile, RejectsUnsupportedArrays) {
   const std::string two = raw<double>({1, 2});
   refused(npy(header("<f8", "(2,)", "True"), two), "Fortran");
   refused(npy(header(">f8", "(2,)"), two), "'>f8'");
@@ -114,14 +115,14 @@ TEST_F(NpyFile, RefusesWhatItCannotRead) {
   expect_refused<FormatError>([&] { read_npy<std::uint8_t>(file); }, {"f.npy", "|u1"});
 }
 
-TEST_F(NpyFile, ComparesAHugeClaimWithTheFileBeforeItAllocates) {
+TEST_F(NpyFile, ChecksTheClaimedSizeBeforeItAllocates) {
   refused(npy(header("<f8", "(1152921504606846976,)"), ""), "bytes follow");
   refused(npy(header("<f8", "(2305843009213693952,)"), ""), "bytes follow");  // times 8 wraps to 0
   refused(npy(header("<f8", "(4294967296, 4294967296)"), ""), "bytes follow");
   refused(npy(header("<f8", "(99999999999999999999999,)"), ""), "expected a count");
 }
 
-TEST_F(NpyFile, RefusesEveryTruncation) {
+TEST_F(NpyFile, RejectsEveryTruncation) {
   const std::string whole = npy(header("<f8", "(2,)"), raw<double>({1, 2}));
   for (std::size_t length = 0; length < whole.size(); ++length)
     refused(whole.substr(0, length), "a.npy");

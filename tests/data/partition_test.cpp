@@ -22,7 +22,7 @@ std::vector<double> some_labels(std::size_t samples, int classes, std::uint64_t 
   return labels;
 }
 
-// Every sample with exactly one agent, no agent without.
+// Every sample belongs to exactly one agent, and no agent is empty.
 void expect_partition(const Parts& parts, std::size_t samples, int agents) {
   ASSERT_EQ(parts.size(), static_cast<std::size_t>(agents));
   std::vector<std::uint32_t> all;
@@ -45,7 +45,7 @@ std::size_t spread(const Parts& parts) {
   return high - low;
 }
 
-TEST(Partition, GivesEverySampleToOneAgentWhateverTheKind) {
+TEST(Partition, EveryKindGivesEachSampleToOneAgent) {
   for (const int agents : {1, 2, 3, 10})
     for (const std::size_t samples : {10u, 11u, 97u, 1000u})
       for (const auto kind :
@@ -57,7 +57,7 @@ TEST(Partition, GivesEverySampleToOneAgentWhateverTheKind) {
         }
 }
 
-TEST(Partition, ByLabelGivesClassCToAgentCModN) {
+TEST(Partition, LabelGivesClassCToAgentCModN) {
   const auto labels = some_labels(500, 10, 1);
   const auto parts = partition(labels, 10, 4, Partition::label, 0, 1);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -66,7 +66,7 @@ TEST(Partition, ByLabelGivesClassCToAgentCModN) {
   }
 }
 
-TEST(Partition, ByLabelNamesAnAgentThatWouldBeEmpty) {
+TEST(Partition, LabelNamesAnAgentThatWouldBeEmpty) {
   const auto labels = some_labels(500, 10, 1);
   expect_refused<ConfigError>([&] { partition(labels, 10, 12, Partition::label, 0, 1); },
                               {"problem.partition", "agent 10", "graph.agents", "sorted"});
@@ -79,7 +79,7 @@ TEST(Partition, SortedSlicesAreEqualAndStable) {
   EXPECT_LE(spread(parts), 1u);
 }
 
-TEST(Partition, SortedTakesTargetsOfARegression) {
+TEST(Partition, SortedWorksForRegressionTargets) {
   const std::vector<double> targets{0.5, -1.25, 3.75, 0.25};
   EXPECT_EQ(partition(targets, 0, 2, Partition::sorted, 0, 1), (Parts{{1, 3}, {0, 2}}));
 }
@@ -97,7 +97,7 @@ TEST(Partition, IidFollowsTheSeedAndMixesTheClasses) {
   }
 }
 
-// How far the agents' class shares are from even, 0 to 1.
+// The mean share of the most frequent class of an agent: 0.1 for even shares, up to 1.
 double unevenness(const std::vector<double>& labels, const Parts& parts) {
   double sum = 0;
   for (const auto& part : parts) {
@@ -139,7 +139,7 @@ TEST(Partition, DirichletSharesHaveTheMomentsOfTheDistribution) {
   }
 }
 
-TEST(Partition, DirichletWithTinyAlphaStillDividesOrSaysWhatToRaise) {
+TEST(Partition, DirichletWithTinyAlphaSucceedsOrNamesTheKeyToRaise) {
   const auto labels = some_labels(5000, 10, 1);
   expect_partition(partition(labels, 10, 2, Partition::dirichlet, 1e-4, 1), 5000, 2);
   expect_refused<ConfigError>([&] { partition(labels, 10, 100, Partition::dirichlet, 1e-4, 1); },
@@ -149,7 +149,7 @@ TEST(Partition, DirichletWithTinyAlphaStillDividesOrSaysWhatToRaise) {
                                 {"problem.partition_alpha"});
 }
 
-TEST(Partition, RefusesClassesWhereThereAreNone) {
+TEST(Partition, LabelAndDirichletRejectDataWithoutClasses) {
   const std::vector<double> targets{0.5, 1.5, 2.5};
   for (const auto kind : {Partition::label, Partition::dirichlet}) {
     expect_refused<ConfigError>([&] { partition(targets, 0, 2, kind, 1, 1); },
@@ -162,7 +162,7 @@ TEST(Partition, RefusesClassesWhereThereAreNone) {
                               {"graph.agents"});
 }
 
-TEST(Partition, NamesAreParsedAndMisspellingsSuggested) {
+TEST(Partition, ParsesItsNamesAndSuggestsTheNearest) {
   EXPECT_EQ(parse_partition("label"), Partition::label);
   EXPECT_EQ(parse_partition("sorted"), Partition::sorted);
   EXPECT_EQ(parse_partition("iid"), Partition::iid);

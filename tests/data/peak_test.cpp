@@ -1,4 +1,4 @@
-// What a rank holds at most while it reads its share of a set, by counting allocations.
+// The peak memory of a rank while it reads its share of a set, measured by counting allocations.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -8,7 +8,7 @@
 
 #include "data/drawn_sets.hpp"
 
-// The sanitizers have an operator new of their own.
+// Under sanitizers this is off, since they replace operator new themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TICOPD_COUNTS_ALLOCATIONS 0
 #elif defined(__has_feature)
@@ -24,7 +24,7 @@ namespace {
 std::atomic<std::size_t> held{0}, most{0};
 }
 
-#if TICOPD_COUNTS_ALLOCATIONS  // inlined, gcc takes the malloc and the delete for a mismatch
+#if TICOPD_COUNTS_ALLOCATIONS  // if these are inlined, gcc reports malloc and delete as a mismatch
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* block = std::malloc(bytes > 0 ? bytes : 1);
   if (block == nullptr) throw std::bad_alloc();
@@ -62,7 +62,7 @@ class Peak : public DrawnSets {
     return most - before;
   }
 
-  // One sample in twenty, scattered and last ones first, as a partition may ask for them.
+  // One of twenty samples, scattered and in descending order, as a partition may choose them.
   void expect_small(const std::string& data, std::size_t features_bytes) const {
     const Choose few = [](std::span<const double> labels, int) {
       std::vector<std::uint32_t> list;
@@ -75,12 +75,12 @@ class Peak : public DrawnSets {
     o.features = 100;
     EXPECT_GE(peak(o, {}), features_bytes) << data;
     EXPECT_LT(peak(o, few), features_bytes / 2) << data;
-    o.normalize = true;  // makes floats of bytes, but of the chosen ones alone
+    o.normalize = true;  // converts bytes to floats, but only those of the chosen samples
     EXPECT_LT(peak(o, few), features_bytes) << data;
   }
 };
 
-TEST_F(Peak, IsNearTheShareOfARankForPixels) {
+TEST_F(Peak, MemoryIsNearTheShareOfARankForPixels) {
   draw_idx("plain", 20000, 20, false);
   expect_small("idx:plain", 8'000'000);
   draw_idx("zipped", 20000, 20, true);
@@ -89,7 +89,7 @@ TEST_F(Peak, IsNearTheShareOfARankForPixels) {
   expect_small("npy:bytes", 8'000'000);
 }
 
-TEST_F(Peak, IsNearTheShareOfARankForNumbers) {
+TEST_F(Peak, MemoryIsNearTheShareOfARankForNumbers) {
   draw_npy<float>("floats", 20000, 100);
   expect_small("npy:floats", 8'000'000);
   draw_text("a.csv", 20000, 60, false, false);
@@ -98,12 +98,12 @@ TEST_F(Peak, IsNearTheShareOfARankForNumbers) {
   expect_small("libsvm:a.svm", 9'000'000);
 }
 
-TEST_F(Peak, IsNearTheShareOfARankForSamplesMadeInCode) {
+TEST_F(Peak, MemoryIsNearTheShareOfARankForGeneratedSamples) {
   auto o = options("synthetic");
   o.samples = 20000;
   o.features = 100;
   const Choose one = [](auto, int) { return std::vector<std::uint32_t>{7}; };
-  const std::size_t test = 4000 * 100 * sizeof(float);  // read whole, growing by doubling
+  const std::size_t test = 4000 * 100 * sizeof(float);  // vectors grow by doubling
   EXPECT_LT(peak(o, one), 20000 * 100 * sizeof(float) / 10 + 3 * test);
   EXPECT_GT(peak(o, {}), 20000 * 100 * sizeof(float));
 }

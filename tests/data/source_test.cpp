@@ -1,8 +1,8 @@
 #include "ticopd/data/npy_source.hpp"
-#include "ticopd/data/source.hpp"
-
+// problem.data in each of its forms: how samples, classes and test sets are found.
 #include "data/temporary.hpp"
 #include "ticopd/data/npy.hpp"
+#include "ticopd/data/source.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd {
@@ -33,12 +33,12 @@ TEST_F(Source, LibsvmLabelsBecomeClassesInAscendingOrder) {
   EXPECT_EQ(data.classes, 3);
   EXPECT_EQ(data.train.labels(), (std::vector<double>{1, 0, 2, 1}));
   EXPECT_EQ(data.test.labels(), (std::vector<double>{2, 0}));
-  EXPECT_EQ(data.train.features(), 5u);  // the test file reaches further
+  EXPECT_EQ(data.train.features(), 5u);  // the test file has more features
   EXPECT_EQ(data.test.features(), 5u);
   EXPECT_EQ(data.name, "libsvm:a");
 }
 
-TEST_F(Source, LibsvmTakesTheTestFileItIsGiven) {
+TEST_F(Source, LibsvmReadsTheGivenTestFile) {
   write("a", "1 1:1\n2 3:1\n");
   write("a.t", "9 1:1\n");
   write("b", "2 1:1\n");
@@ -64,12 +64,12 @@ TEST_F(Source, RegressionKeepsTheTargets) {
   EXPECT_EQ(data.train.labels(), (std::vector<double>{0.5, -2.25}));
 }
 
-TEST_F(Source, OneClassIsNoClassification) {
+TEST_F(Source, DataOfOneClassIsRejected) {
   write("a.csv", "1,2\n1,3\n");
   refused<FormatError>(options("csv:a.csv"), {"a.csv", "1 different labels"});
 }
 
-TEST_F(Source, CsvTakesATestFileOfTheSameWidth) {
+TEST_F(Source, CsvRequiresATestFileOfTheSameWidth) {
   write("a.csv", "1,2,3\n0,5,6\n");
   write("b.csv", "y,u,v\n1,8,9\n");
   write("c.csv", "1,8\n0,2\n");
@@ -81,7 +81,7 @@ TEST_F(Source, CsvTakesATestFileOfTheSameWidth) {
   refused<FormatError>(o, {"c.csv", "1 features", "has 2"});
 }
 
-TEST_F(Source, NpyTakesAFolderOfArrays) {
+TEST_F(Source, NpyReadsAFolderOfArrays) {
   npy("X.npy", {3, 2}, {1, 2, 3, 4, 5, 6});
   npy("y.npy", {3}, {1, 0, 1});
   EXPECT_EQ(load<float>(options("npy:.")).test.samples(), 0u);
@@ -104,7 +104,7 @@ TEST_F(Source, NpyBytesAreReadAsPixels) {
   EXPECT_NEAR(x[2], 0.2, 1e-15);
 }
 
-TEST_F(Source, NpyShapesMustFitTogether) {
+TEST_F(Source, NpyRejectsShapesThatDoNotMatch) {
   npy("X.npy", {3, 2}, {1, 2, 3, 4, 5, 6});
   refused<FormatError>(options("npy:."), {"y.npy"});
   npy("y.npy", {2}, {1, 0});
@@ -129,7 +129,7 @@ TEST_F(Source, StackedRegressionReadsABlockPerAgent) {
                               {"A.npy", "agents x samples x features"});
 }
 
-TEST_F(Source, TakesTheFirstSamplesAndThenNormalizesThem) {
+TEST_F(Source, MaxSamplesKeepsTheFirstSamplesBeforeNormalizing) {
   auto o = options("synthetic");
   o.samples = 100;
   o.max_samples = 30;
@@ -146,7 +146,7 @@ TEST_F(Source, TakesTheFirstSamplesAndThenNormalizesThem) {
   EXPECT_EQ(load<double>(o).train.samples(), 100u);
 }
 
-TEST_F(Source, SyntheticIsARegressionWhereOneIsAskedFor) {
+TEST_F(Source, SyntheticMakesARegressionOnRequest) {
   auto o = options("synthetic");
   EXPECT_EQ(load<float>(o).classes, 10);
   o.regression = true;
@@ -154,7 +154,7 @@ TEST_F(Source, SyntheticIsARegressionWhereOneIsAskedFor) {
   EXPECT_EQ(load<float>(options("digits")).train.samples(), 2000u);
 }
 
-TEST_F(Source, UnknownFormsAreNamedWithWhatIsAllowed) {
+TEST_F(Source, UnknownFormsAreRejectedWithTheAllowedOnes) {
   refused<ConfigError>(options("mnits"),
                        {"problem.data = \"mnits\"", "libsvm:FILE", "did you mean \"mnist\""});
   refused<ConfigError>(options("libsm:x"), {"problem.data", "did you mean \"libsvm\""});

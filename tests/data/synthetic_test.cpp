@@ -39,12 +39,12 @@ double linear_accuracy(const TrainTest<double>& data) {
   return right / static_cast<double>(scores.rows());
 }
 
-TEST(SyntheticClasses, AreToldApartByALinearModel) {
+TEST(SyntheticClasses, ALinearModelSeparatesTheClasses) {
   EXPECT_GT(linear_accuracy(synthetic_classes<double>(2000, 64, 10, 1)), 0.9);
   EXPECT_GT(linear_accuracy(synthetic_classes<double>(1000, 20, 3, 7)), 0.9);
 }
 
-TEST(SyntheticClasses, HaveTheAskedSizesAndEveryClass) {
+TEST(SyntheticClasses, HaveTheRequestedSizesAndEveryClass) {
   const auto data = synthetic_classes<float>(103, 5, 4, 1);
   EXPECT_EQ(data.train.samples(), 103u);
   EXPECT_EQ(data.test.samples(), 20u);
@@ -54,7 +54,7 @@ TEST(SyntheticClasses, HaveTheAskedSizesAndEveryClass) {
     EXPECT_GE(std::count(data.train.labels().begin(), data.train.labels().end(), c), 25);
 }
 
-TEST(SyntheticData, IsTheSameInFloatAndDoubleAndForAnyLength) {
+TEST(SyntheticData, IsTheSameInFloatAndDoubleForAnyLength) {
   const auto in_double = dense(synthetic_classes<double>(50, 6, 3, 4).train, false);
   const auto longer = dense(synthetic_classes<double>(80, 6, 3, 4).train, false);
   const auto other = dense(synthetic_classes<double>(50, 6, 3, 5).train, false);
@@ -66,7 +66,7 @@ TEST(SyntheticData, IsTheSameInFloatAndDoubleAndForAnyLength) {
   EXPECT_NE(other, in_double);
 }
 
-TEST(SyntheticRegression, IsLinearUpToATenthOfNoise) {
+TEST(SyntheticRegression, IsLinearWithNoiseOfATenth) {
   const auto data = synthetic_regression<double>(2000, 10, 3);
   const Matrix x = dense(data.train, false);
   const Eigen::Map<const Eigen::VectorXd> y(data.train.labels().data(), 2000);
@@ -78,7 +78,7 @@ TEST(SyntheticRegression, IsLinearUpToATenthOfNoise) {
   EXPECT_EQ(data.classes, 0);
 }
 
-TEST(Digits, AreInkOnBlackThatALinearModelMostlyReads) {
+TEST(Digits, ALinearModelReadsMostGeneratedDigits) {
   const auto data = digits<double>(3000, 1);
   EXPECT_EQ(data.train.features(), 784u);
   EXPECT_EQ(data.test.samples(), 500u);
@@ -90,7 +90,7 @@ TEST(Digits, AreInkOnBlackThatALinearModelMostlyReads) {
   EXPECT_GT(linear_accuracy(data), 0.8);  // MNIST: 0.86
 }
 
-TEST(SyntheticData, RefusesSizesThatMakeNoSense) {
+TEST(SyntheticData, RejectsSizesOutOfRange) {
   expect_refused<ConfigError>([] { synthetic_classes<float>(0, 5, 2, 1); },
                               {"problem.samples = 0"});
   expect_refused<ConfigError>([] { synthetic_classes<float>(5, 0, 2, 1); },

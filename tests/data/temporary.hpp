@@ -11,7 +11,7 @@
 
 namespace ticopd {
 
-// A folder of its own for each test, gone afterwards.
+// Gives each test its own folder and removes it afterwards.
 class TemporaryFolder : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +44,7 @@ class TemporaryFolder : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-// The call throws exactly E and the message holds every part.
+// Checks that the call throws exactly E and that its message contains every part.
 template <class E, class F>
 void expect_refused(F call, const std::vector<std::string>& parts) {
   try {

@@ -1,3 +1,4 @@
+// The readers of LIBSVM and CSV files.
 #include "data/temporary.hpp"
 #include "ticopd/data/csv.hpp"
 #include "ticopd/data/libsvm.hpp"
@@ -34,12 +35,12 @@ TEST_F(Libsvm, ReadsSparseLinesCommentsAndSigns) {
   EXPECT_EQ(read_libsvm<float>(folder_ / "a.svm", 9).features(), 9u);
 }
 
-TEST_F(Libsvm, WidensWithoutChangingSamples) {
+TEST_F(Libsvm, WideningDoesNotChangeTheSamples) {
   const auto data = read_libsvm<float>(write("a", "1 1:2\n"), 3);
   EXPECT_EQ(dense(data), (std::vector<float>{2, 0, 0}));
 }
 
-TEST_F(Libsvm, NamesTheLineOfWhatIsWrong) {
+TEST_F(Libsvm, NamesTheLineOfAnError) {
   refused("1 1:1\n1 0:1\n", 2, "index 0");
   refused("1 2:1 1:1\n", 1, "ascending");
   refused("1 2:1 2:1\n", 1, "ascending");
@@ -78,7 +79,7 @@ TEST_F(Csv, ReadsTheLabelFirstWithOrWithoutAHeader) {
   const std::string body = "1, 0.5,-2\r\n\n0,1e3,+4\n";
   for (const auto& file : {write("a.csv", body), write("b.csv", "label,\"x, y\",z\n" + body),
                            write_gz("c.csv.gz", "label,x,y\n" + body)}) {
-    if (file.filename() == "b.csv") continue;  // quoted commas are not understood, see below
+    if (file.filename() == "b.csv") continue;  // quoted commas are not supported, see below
     const auto data = read_csv<double>(file);
     EXPECT_EQ(data.labels(), (std::vector<double>{1, 0}));
     EXPECT_EQ(dense(data), (std::vector<double>{0.5, -2, 1000, 4}));
@@ -86,7 +87,7 @@ TEST_F(Csv, ReadsTheLabelFirstWithOrWithoutAHeader) {
   expect_refused<FormatError>([&] { read_csv<float>(folder_ / "b.csv"); }, {"b.csv:2", "columns"});
 }
 
-TEST_F(Csv, KeepsTheFirstSampleBehindTheMarkOfUtf8) {
+TEST_F(Csv, KeepsTheFirstSampleAfterAByteOrderMark) {
   const std::string mark = "\xef\xbb\xbf";
   EXPECT_EQ(read_csv<float>(write("a.csv", mark + "1,2\n3,4\n")).labels(),
             (std::vector<double>{1, 3}));
@@ -96,12 +97,12 @@ TEST_F(Csv, KeepsTheFirstSampleBehindTheMarkOfUtf8) {
             (std::vector<double>{1}));
 }
 
-TEST_F(Csv, TakesALineWithANumberInItForASample) {
+TEST_F(Csv, TreatsAFirstLineWithANumberAsASample) {
   refused("1,NA,3\n4,5,6\n", 1, "column 2: expected a number, found `NA`");
   refused("label,0,1\n4,5,6\n", 1, "column 1: expected a number, found `label`");
 }
 
-TEST_F(Csv, TakesTheLabelFromAnyColumn) {
+TEST_F(Csv, ReadsTheLabelFromAnyColumn) {
   const auto file = write("a.csv", "1,2,3\n4,5,6\n");
   EXPECT_EQ(read_csv<float>(file, -1).labels(), (std::vector<double>{3, 6}));
   EXPECT_EQ(dense(read_csv<float>(file, 1)), (std::vector<float>{1, 3, 4, 6}));
@@ -109,7 +110,7 @@ TEST_F(Csv, TakesTheLabelFromAnyColumn) {
   expect_refused<FormatError>([&] { read_csv<float>(file, -4); }, {"a.csv:1", "column -4"});
 }
 
-TEST_F(Csv, NamesTheLineOfWhatIsWrong) {
+TEST_F(Csv, NamesTheLineOfAnError) {
   refused("1,2\n3,nan\n", 2, "finite");
   refused("1,2\n3,inf\n", 2, "finite");
   refused("nan,2\n", 1, "finite");

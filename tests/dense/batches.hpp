@@ -5,7 +5,8 @@
 
 namespace ticopd::dense {
 
-// Gradients over the samples that agents draw in a round: `batch` of them, without replacement.
+// Gradients over the samples that each agent draws in a round: `batch` samples, without
+// replacement.
 inline Matrix batch_gradients(const Problem& p, const Matrix& X, std::uint64_t seed, int round,
                               std::size_t batch) {
   if (batch == 0) return p.gradients(X);

@@ -6,8 +6,8 @@
 
 namespace ticopd::dense {
 
-// The compressed, local and server methods once more, as their papers write them, over whole
-// matrices (see transcripts.hpp).
+// The compressed, local and server methods written again as in their papers, over whole matrices
+// (see transcripts.hpp).
 
 struct DoCoMSteps {
   Step eta, gamma, beta;
@@ -46,7 +46,7 @@ inline Matrix qdgd(const Problem& p, const Compress& Q, double alpha, double eps
   return x;
 }
 
-// `told` counts how often an agent spoke.
+// `told` counts the messages that agents sent.
 inline Matrix sparq_sgd(const Problem& p, const Compress& C, const Step& eta, const Step& gamma,
                         const Step& c, int period, int rounds, int& told) {
   Matrix x = p.X0, xhat = p.zero();
@@ -113,7 +113,7 @@ inline Matrix deepsqueeze(const Problem& p, const Compress& C, double eta, doubl
   return x;
 }
 
-// The middle of the cell that a number falls into, of 2^bits cells of [-r, r].
+// Rounds each number to the middle of its cell; [-r, r] has 2^bits cells.
 inline Matrix on_grid(const Matrix& V, double r, int bits) {
   const double cells = std::pow(2.0, bits), width = 2 * r / cells;
   return V.unaryExpr([&](double v) {
@@ -137,8 +137,8 @@ inline Matrix magnusson(const Problem& p, double eta, double alpha, double beta,
   return x;
 }
 
-// TiCoPD where only some edges are active: every link has a surrogate of its own, as in the
-// authors' code; xhat_i is the mean over i's links. `active(t)` lists the pairs (i, j), i < j, of
+// TiCoPD over time-varying links: each link has its own surrogate, as in the authors' code, and
+// xhat_i is the mean over the links of i. `active(t)` lists the active pairs (i, j), i < j, of
 // round t.
 inline Matrix ticopd_over_links(
     const Problem& p, const Compress& Q, const TiCoPDSteps& step,

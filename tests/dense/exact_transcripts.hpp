@@ -4,8 +4,8 @@
 
 namespace ticopd::dense {
 
-// The uncompressed and exact methods once more, each as its paper writes it: by the recursion in x
-// alone where the paper has that, with a dual per edge where it has edges.
+// The uncompressed and exact methods written again, each as in its paper: as a recursion in x alone
+// if the paper gives one, with a dual per edge if the paper has duals on edges.
 
 inline Matrix extra(const Problem& p, const Step& alpha, int rounds) {
   const Matrix I = Matrix::Identity(p.W.rows(), p.W.cols());
@@ -21,7 +21,7 @@ inline Matrix extra(const Problem& p, const Step& alpha, int rounds) {
   return x;
 }
 
-// Of mini-batches, the one that was drawn for a model stays that model's.
+// A model keeps the mini-batch that was drawn for it: g is evaluated once per model.
 inline Matrix gradient_tracking(const Problem& p, const Step& eta, int rounds,
                                 std::size_t batch = 0) {
   Matrix x = p.X0, g = batch_gradients(p, x, 1, 0, batch), y = g;
@@ -115,7 +115,7 @@ inline Matrix nids(const Problem& p, const Step& alpha, int rounds) {
   return x;
 }
 
-// From any rows: psi^0 = x^0; adapt, correct, combine.
+// Starts from any rows with psi^0 = x^0, then repeats adapt, correct, combine.
 inline Matrix exact_diffusion(const Problem& p, const Matrix& start, double mu, int rounds) {
   const Matrix A_bar = (Matrix::Identity(p.W.rows(), p.W.cols()) + p.W) / 2;
   Matrix x = start, psi = start;
@@ -133,7 +133,7 @@ struct LeadSteps {
   bool warm_start = false;
 };
 
-// With its own state: the mixed memory h_w = W h.
+// LEAD with the paper's own state: the mixed memory h_w = W h.
 inline Matrix lead(const Problem& p, const Compress& Q, const LeadSteps& step, int rounds) {
   Matrix h = step.warm_start ? p.X0 : p.zero();
   Matrix h_w = p.W * h, d = p.zero();

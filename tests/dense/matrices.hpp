@@ -28,8 +28,7 @@ inline Vector b_of(const LeastSquares<double>& f, int agent) {
   return b;
 }
 
-// Whole matrices, written from the definitions and from nothing of the library but the graph's
-// edges.
+// Whole matrices, written from their definitions. They use only the graph's edges from the library.
 
 inline Matrix laplacian(const Graph& graph) {
   Matrix L = Matrix::Zero(graph.agents(), graph.agents());
@@ -56,7 +55,7 @@ inline Matrix metropolis(const Graph& graph) {
   return W;
 }
 
-// A compressor of every agent's row at once.
+// A compressor acts on the rows of all agents at once.
 using Compress = std::function<Matrix(const Matrix&)>;
 
 inline Matrix identity(const Matrix& V) {

@@ -13,13 +13,13 @@ namespace ticopd::dense {
 struct ProblemSize {
   int agents;
   std::size_t d, m;   // coordinates, samples of each agent
-  double spread = 1;  // of the agents' own solutions: 0 makes them agree
+  double spread = 1;  // of the agents' own solutions; at 0 they are equal
   std::uint64_t seed = 5;
 };
 
 // f_i(x) = ||A_i x - b_i||^2 / (2m), b_i = A_i (x_common + spread x_own_i) + a little noise, A_i
-// Gaussian. Plain loops, two blocks and mini-batches: bits must not depend on where a row lies in
-// memory, and every path of the network's gradient verb gets used.
+// Gaussian. The loops are plain, so the bits do not depend on where a row lies in memory. Two
+// blocks and mini-batches exercise every path of the network's gradient verb.
 template <class T>
 class LeastSquares final : public Objective<T> {
  public:
@@ -71,7 +71,7 @@ class LeastSquares final : public Objective<T> {
     return value;
   }
 
-  // The numbers themselves, for the dense transcripts.
+  // The raw numbers, for the dense transcripts.
   const T* row(int agent, std::size_t s) const {
     return a_.data() + (static_cast<std::size_t>(agent) * m_ + s) * d_;
   }

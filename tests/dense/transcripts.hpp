@@ -8,10 +8,10 @@
 
 namespace ticopd::dense {
 
-// Every algorithm once more, as its paper writes it, over whole n x d matrices. Row i is agent i.
-// Nothing is shared with the library: where the two agree, both are the paper's algorithm.
+// Every algorithm written again as in its paper, over whole n x d matrices. Row i is agent i.
+// The transcripts share no code with the library: if the two agree, both are the paper's algorithm.
 
-// A step size by round, t = 1, 2, ...; a number is that in every round.
+// A step size as a function of the round t = 1, 2, ...; a number converts to a constant step.
 class Step {
  public:
   Step(double c) : at_([c](int) { return c; }) {}
@@ -95,8 +95,8 @@ inline Matrix def_atc(const Problem& p, const Compress& C, const Step& mu, const
   return w;
 }
 
-// The gradient of the old model is the one that was drawn for it, so that the mean of v stays the
-// mean of what was drawn last.
+// The old model keeps the mini-batch gradient that was drawn for it. So the mean of v stays the
+// mean of the gradients drawn last.
 inline Matrix beer(const Problem& p, const Compress& C, const Step& eta, const Step& gamma,
                    bool warm_start, int rounds, std::size_t batch = 0) {
   Matrix x = p.X0, h = p.zero(), u = p.zero();
@@ -133,7 +133,7 @@ inline Matrix dgd_quantized(const Problem& p, const Compress& Q, double eta, boo
   return x;
 }
 
-// The uncompressed methods that others turn into.
+// The uncompressed methods that other methods equal at the ends of their parameter ranges.
 
 inline Matrix yi_primal_dual(const Problem& p, double eta, double alpha, double beta, int rounds) {
   Matrix x = p.X0, v = p.zero();

@@ -1,4 +1,4 @@
-// The documentation says what the code does: programs, keys, defaults, columns, versions, links.
+// The documentation agrees with the code: programs, keys, defaults, columns, versions, links.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ std::set<std::string> as_set(const std::vector<std::string>& words) {
   return {words.begin(), words.end()};
 }
 
-TEST(Docs, ReadmeShowsTheProgramThatIsTested) {
+TEST(Docs, ReadmeShowsTheTestedProgram) {
   const std::string program = text_of("tests/install/outside.cpp");
   EXPECT_TRUE(has(text_of("README.md"), "```cpp\n" + program + "```\n"));
 }
@@ -69,7 +69,7 @@ TEST(Docs, TablesOfConfigurationAreFresh) {
   EXPECT_EQ(with_fresh_tables(page), page) << "a table changed: `make docs` writes it anew";
 }
 
-TEST(Docs, AStaleTableIsSeen) {
+TEST(Docs, StaleTableIsFound) {
   const std::string stale = "a\n<!-- table: transports -->\n| old |\n<!-- end -->\nb\n";
   const std::string fresh = with_fresh_tables(stale);
   EXPECT_FALSE(has(fresh, "| old |"));
@@ -88,7 +88,7 @@ TEST(Docs, ReadmeShowsTheStepOfTiCoPD) {
   EXPECT_TRUE(has(text_of("ticopd/algorithms/ticopd.hpp"), indented)) << indented;
 }
 
-TEST(Docs, LimitationsNamesTestsThatExist) {
+TEST(Docs, LimitationsNamesOnlyExistingTests) {
   std::string tests;
   for (const auto& entry : fs::recursive_directory_iterator(root / "tests"))
     if (entry.path().extension() == ".cpp") tests += text_of(entry.path());
@@ -116,7 +116,7 @@ TEST(Docs, ConfigurationHasEveryKeyWithItsDefault) {
   }
 }
 
-TEST(Docs, ConfigurationHasNoKeyThatDoesNotExist) {
+TEST(Docs, ConfigurationHasNoUnknownKey) {
   std::set<std::string> known;
   for (const KeyInfo& key : config_keys()) known.insert(key.name);
   const auto keys = matches(text_of("docs/configuration.md"), "\n\\| `([a-z]+\\.[a-z0-9_]+)` \\|");
@@ -199,7 +199,7 @@ TEST(Docs, ConfigurationHasEveryCommandWithItsOptions) {
     EXPECT_TRUE(has(page, "\n| `" + option + "` |") || has(page, "\n| `" + option + " ")) << option;
 }
 
-TEST(Docs, ConfigurationShowsAComparisonThatReads) {
+TEST(Docs, ExampleOfAComparisonParses) {
   const auto shown =
       matches(text_of("docs/configuration.md"), "\n```toml\n([^`]*\\[\\[run\\]\\][^`]*)```\n");
   ASSERT_EQ(shown.size(), 1u);
@@ -214,7 +214,7 @@ TEST(Docs, ConfigurationShowsAComparisonThatReads) {
   EXPECT_EQ(run_set.runs[2].folder, "choco-sgd-8-bits");
 }
 
-// What stands in the last column of the table: the unit of a range, as code.
+// Evaluates the last column of the table in docs/tuning.md: the unit of a range.
 double unit_in_words(const std::string& words, const std::map<std::string, double>& p,
                      double lambda_max) {
   if (words == "1") return 1;
@@ -256,7 +256,7 @@ TEST(Docs, TuningHasEveryRangeWithItsUnit) {
   EXPECT_EQ(matches(page, "\n(\\| `[a-z_]+` \\| `[a-z_0-9]+` \\|)").size(), rows);
 }
 
-// Every key with its path, list entries as one: "/runs/0/style/color".
+// The path of every key; a list counts by its first entry: "/runs/0/style/color".
 std::set<std::string> key_paths(const json& tree, const std::string& prefix = "") {
   std::set<std::string> all;
   if (tree.is_object())
@@ -268,7 +268,7 @@ std::set<std::string> key_paths(const json& tree, const std::string& prefix = ""
   return all;
 }
 
-TEST(Docs, ReportShowsTheKeysThatAreWritten) {
+TEST(Docs, ReportShowsTheKeysOfTheWrittenJson) {
   const auto shown = matches(text_of("docs/report.md"), "\n```json\n([^`]*)```\n");
   ASSERT_EQ(shown.size(), 1u);
   Series run;
@@ -286,7 +286,7 @@ TEST(Docs, ReportShowsTheKeysThatAreWritten) {
   EXPECT_EQ(key_paths(json::parse(shown[0])), key_paths(written));
 }
 
-TEST(Docs, ExtendingNamesTheTablesWhereTheyAre) {
+TEST(Docs, ExtendingNamesTheTablesAndTheirFiles) {
   const std::string page = text_of("docs/extending.md");
   const std::regex line("\\| `([A-Za-z_.]+)` in `(ticopd/[a-z_/.]+)`");
   int found = 0;
@@ -295,7 +295,7 @@ TEST(Docs, ExtendingNamesTheTablesWhereTheyAre) {
   EXPECT_EQ(found, 10);
 }
 
-TEST(Docs, ContentsNamesAndCountsWhatIsInTheBox) {
+TEST(Docs, ContentsNamesAndCountsAllAlgorithmsAndCodecs) {
   const std::string page = text_of("docs/contents.md");
   for (const AlgorithmInfo& a : algorithm_table())
     EXPECT_TRUE(has(page, "`" + std::string(a.name) + "`")) << a.name;
@@ -308,7 +308,7 @@ TEST(Docs, ContentsNamesAndCountsWhatIsInTheBox) {
     EXPECT_TRUE(has(page, fmt::format("- **{} {}**", count, noun))) << count << " " << noun;
 }
 
-TEST(Docs, AlgorithmsHasARowForEach) {
+TEST(Docs, AlgorithmsPageHasARowPerAlgorithm) {
   const std::string page = text_of("docs/algorithms.md");
   for (const AlgorithmInfo& a : algorithm_table())
     EXPECT_TRUE(has(page, fmt::format("\n| `{}` |", a.name))) << a.name;
@@ -343,7 +343,7 @@ TEST(Docs, ChangelogAndCitationKnowTheVersion) {
   EXPECT_TRUE(has(text_of("CITATION.cff"), "\nversion: " + std::string(version) + "\n"));
 }
 
-TEST(Docs, RelativeLinksLeadToFiles) {
+TEST(Docs, RelativeLinksPointToFiles) {
   std::vector<fs::path> pages;
   for (const fs::path& folder : {root, root / "docs"})
     for (const auto& entry : fs::directory_iterator(folder))

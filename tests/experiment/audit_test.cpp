@@ -1,5 +1,5 @@
-// The byte ledger against what the transport carried: they agree, or the first number that does not
-// is named.
+// The audit compares the byte ledger with the bytes that the transport carried. They agree, or the
+// audit names the first number that differs.
 #include "ticopd/experiment/audit.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ json ring_of_6_on_3_ranks() {
   return summary_of(ring(6), {{{0, 2, 4}, 10}});
 }
 
-// Empty where the audit finds nothing.
+// The first finding of the audit; empty if there is none.
 std::string first_finding(const json& summary) {
   try {
     const Audit audit = audit_ledger(summary);
@@ -40,13 +40,13 @@ json changed(json summary, const char* pointer, const json& value) {
   return summary;
 }
 
-TEST(Audit, AgreesWhereEveryByteIsPayloadOrFraming) {
+TEST(Audit, AgreesIfEveryByteIsPayloadOrFraming) {
   const Audit audit = audit_ledger(ring_of_6_on_3_ranks());
   EXPECT_EQ(audit.findings, std::vector<std::string>{});
   ASSERT_EQ(audit.agents.size(), 6u);
   EXPECT_EQ(audit.agents[1].messages, 10u);
   EXPECT_EQ(audit.agents[1].payload_bytes, 1010u);
-  EXPECT_EQ(audit.agents[1].frames, 10u);  // to rank 1; agent 0 is a neighbour in memory
+  EXPECT_EQ(audit.agents[1].frames, 10u);  // to rank 1; neighbour 0 is on the same rank
   EXPECT_EQ(audit.agents[1].bytes, 1010u + 560u);
   EXPECT_EQ(audit.agents[1].framing_bytes, 560u);
   EXPECT_EQ(audit.agents[1].received_bytes, 1570u);
@@ -54,34 +54,34 @@ TEST(Audit, AgreesWhereEveryByteIsPayloadOrFraming) {
   EXPECT_EQ(audit.total.frames, 60u);
   EXPECT_EQ(audit.total.payload_bytes, 10u * (600 + 15));
   ASSERT_EQ(audit.links.size(), 12u);
-  EXPECT_EQ(audit.links[0].to, 1);  // agent 0 to agent 1, on one rank
+  EXPECT_EQ(audit.links[0].to, 1);  // agent 0 to agent 1, on the same rank
   EXPECT_EQ(audit.links[0].carriers.at(0).frames, 0u);
   EXPECT_EQ(audit.links[1].to, 5);
   EXPECT_EQ(audit.links[1].carriers.at(0).to_rank, 2);
   EXPECT_EQ(audit.links[1].carriers.at(0).bytes, 1560u);
 }
 
-TEST(Audit, CountsAFrameOnceForAllNeighboursOnARank) {
+TEST(Audit, CountsOneFramePerRankForAllItsNeighbours) {
   const Audit audit = audit_ledger(summary_of(complete(5), {{{0, 2}, 3}}));
   EXPECT_EQ(audit.findings, std::vector<std::string>{});
   EXPECT_EQ(audit.agents[0].frames, 3u);  // agents 2, 3 and 4 are on one rank
   EXPECT_EQ(audit.agents[0].to_carry, 300u);
 }
 
-TEST(Audit, AgreesForEveryGraphAndAnyNumberOfRanksInEachPart) {
+TEST(Audit, AgreesForEveryGraphAndAnyRanksInEachPart) {
   for (const Graph& graph : {ring(6), star(6), complete(6), path(6)})
     for (const Life& a :
          {Life{{0}, 4}, Life{{0, 1}, 4}, Life{{0, 2, 3}, 4}, Life{{0, 1, 2, 3, 4, 5}, 4}})
       EXPECT_EQ(first_finding(summary_of(graph, {{{0, 3}, 7}, a, {{0, 1, 4}, 0}})), "");
   const Audit audit = audit_ledger(summary_of(ring(6), {{{0, 2, 4}, 7}, {{0, 3}, 5}}));
   EXPECT_EQ(audit.findings, std::vector<std::string>{});
-  ASSERT_EQ(audit.links[3].from, 1);  // to agent 2: over the wire, then in memory
+  ASSERT_EQ(audit.links[3].from, 1);  // to agent 2: first over the wire, then in memory
   ASSERT_EQ(audit.links[3].carriers.size(), 2u);
   EXPECT_EQ(audit.links[3].carriers[0].frames, 7u);
   EXPECT_EQ(audit.links[3].carriers[1].frames, 0u);
 }
 
-TEST(Audit, OfARunInOneProcessHasNothingToCarry) {
+TEST(Audit, RunInOneProcessCarriesNoBytes) {
   json summary = summary_of(ring(6), {{{0}, 10}}, "none");
   for (const bool with_ranks : {true, false}) {
     if (!with_ranks) summary["transport"].erase("ranks");
@@ -94,7 +94,7 @@ TEST(Audit, OfARunInOneProcessHasNothingToCarry) {
   expect_finding(changed(ring_of_6_on_3_ranks(), "/transport/kind", "none"), "no transport");
 }
 
-// Every number that is checked, by its JSON pointer.
+// Collects the JSON pointer of every number that the audit checks.
 void collect(const json& value, const std::string& pointer, std::vector<std::string>& all) {
   if (value.is_number_integer()) all.push_back(pointer);
   if (value.is_structured())
@@ -119,7 +119,7 @@ TEST(Audit, FindsEveryNumberThatIsOffByOne) {
     }
 }
 
-TEST(Audit, FindsEveryEntryThatIsMissingOrTooMuch) {
+TEST(Audit, FindsEveryMissingOrExtraEntry) {
   const json good = summary_of(ring(6), {{{0, 2, 4}, 7}, {{0, 3}, 5}});
   for (const char* list :
        {"/ledger/agents", "/ledger/links", "/transport/ranks", "/transport/parts", "/edges",
@@ -133,7 +133,8 @@ TEST(Audit, FindsEveryEntryThatIsMissingOrTooMuch) {
       entries.push_back(json(entries[i]));
       EXPECT_NE(first_finding(twice), "") << list << " " << i;
     }
-  // Whole and plausible, but for a rank that hosts no neighbour, or the agent itself.
+  // Complete and plausible entries, but for a rank without a neighbour, or for the agent's own
+  // rank.
   for (const int rank : {1, 0}) {
     json extra = ring_of_6_on_3_ranks();
     for (const char* list : {"sent", "received"})
@@ -147,7 +148,7 @@ TEST(Audit, FindsEveryEntryThatIsMissingOrTooMuch) {
   expect_finding(link, "link 0 -> 3: has 1000 payload bytes, but no edge");
 }
 
-TEST(Audit, NamesPartAgentRankAndBothNumbers) {
+TEST(Audit, FindingNamesPartAgentRankAndBothNumbers) {
   const json good = ring_of_6_on_3_ranks();
   expect_finding(changed(good, "/transport/parts/0/sent/1/frames", 11u),
                  "part 0, agent 1, rank 1: frames sent 11, messages made by the codec 10");
@@ -159,13 +160,13 @@ TEST(Audit, NamesPartAgentRankAndBothNumbers) {
                  "part 0, agent 1, rank 1: bytes received 1569, sent 1570");
   expect_finding(changed(good, "/ledger/agents/2/payload_bytes", 1021u),
                  "agent 2: payload bytes in the ledger 1021, in all parts together 1020");
-  // What framing a rank has too much of is no payload, though the bytes add up.
+  // Extra framing bytes of a rank must not count as payload, even if the totals add up.
   json moved = changed(good, "/transport/ranks/2/sent/payload_bytes", 10 * 209u - 1);
   expect_finding(changed(moved, "/transport/ranks/2/sent/framing_bytes", 20 * 56u + 1),
                  "part 0, rank 2: framing bytes sent, by the rank, 1121");
 }
 
-TEST(Audit, RefusesValuesThatAreNoCounts) {
+TEST(Audit, RejectsValuesThatAreNotCounts) {
   const json good = ring_of_6_on_3_ranks();
   std::vector<std::string> pointers;
   collect(good, "", pointers);
@@ -192,7 +193,7 @@ TEST(Audit, RefusesValuesThatAreNoCounts) {
   EXPECT_THROW(audit_ledger(json::array()), FormatError);
 }
 
-TEST(Audit, SaysWhyARunHasNothingToCompareWith) {
+TEST(Audit, TellsWhyARunCannotBeAudited) {
   json summary = ring_of_6_on_3_ranks();
   summary.erase("transport");
   expect_finding(summary, "run.json: was made by a version");
@@ -200,7 +201,7 @@ TEST(Audit, SaysWhyARunHasNothingToCompareWith) {
   expect_finding(summary, "run.json: the run diverged");
 }
 
-TEST(Audit, AsJsonHoldsTheTablesAndTheFindings) {
+TEST(Audit, JsonHoldsTheTablesAndTheFindings) {
   const json good = to_json(audit_ledger(ring_of_6_on_3_ranks()));
   EXPECT_EQ(good["agrees"], true);
   EXPECT_EQ(good["total"]["framing_bytes"], 60 * 56);

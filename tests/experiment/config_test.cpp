@@ -1,4 +1,4 @@
-// The config by itself: defaults, overrides, what decides a run's bits.
+// The config alone: defaults, overrides, and the keys that decide the bits of a run.
 #include "ticopd/experiment/config.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ Config parse(const std::string& toml, const Set& set = {}) {
   return Config::parse(toml, ".", set);
 }
 
-// The contract, key by key.
+// The defaults of the contract, key by key.
 const json defaults = json::parse(R"({
   "seed": 1, "iterations": 1000, "precision": "float",
   "problem": {"objective": "mlp", "hidden": [100], "activation": "sigmoid", "data": "mnist",
@@ -41,7 +41,7 @@ TEST(Config, HasTheDefaultsOfTheContract) {
   }
 }
 
-TEST(Config, TakesWholeNumbersHoweverTheyAreWritten) {
+TEST(Config, ReadsIntegersInScientificNotation) {
   const Config config = parse("", {"iterations=5e1", "problem.batch=1e2", "problem.hidden=[2e1]"});
   EXPECT_TRUE(config.tree()["iterations"].is_number_integer());
   EXPECT_EQ(config.get<int>("iterations"), 50);
@@ -52,14 +52,14 @@ TEST(Config, TakesWholeNumbersHoweverTheyAreWritten) {
     EXPECT_THROW(parse("", {other}), ConfigError) << other;
 }
 
-TEST(Config, LeavesOutWhatHasNoDefault) {
+TEST(Config, HasNoValueForKeysWithoutADefault) {
   const Config config = parse("");
   for (const char* key : {"codec.k", "codec.fraction", "graph.path", "problem.test", "problem.init",
                           "log.every", "algorithm.alpha", "algorithm.beta"})
     EXPECT_FALSE(config.has(key)) << key;
 }
 
-TEST(Config, TakesTheDefaultsOfEachAlgorithm) {
+TEST(Config, HasTheDefaultsOfEachAlgorithm) {
   EXPECT_EQ(parse("", {"algorithm.name=cp_sgd"}).get<double>("algorithm.alpha_x"), 1);
   EXPECT_EQ(parse("", {"algorithm.name=def_atc"}).get<double>("algorithm.zeta"), 1);
   EXPECT_EQ(parse("", {"algorithm.name=beer"}).get<bool>("algorithm.warm_start"), false);
@@ -80,15 +80,15 @@ TEST(Config, ReadsEveryTypeThroughOverrides) {
   EXPECT_EQ(config.get<std::string>("name"), "first try");
 }
 
-TEST(Config, LetsTheLastOverrideWin) {
+TEST(Config, LastOverrideWins) {
   EXPECT_EQ(parse("", {"seed=2", "seed=3"}).get<std::uint64_t>("seed"), 3u);
 }
 
-TEST(Config, KeepsAWholeNumberGivenForARealOneEqualToIt) {
+TEST(Config, TreatsOneAndOnePointZeroAsEqual) {
   EXPECT_EQ(parse("[problem]\nl2 = 1").identity(), parse("[problem]\nl2 = 1.0").identity());
 }
 
-TEST(Config, ComesBackFromItsTree) {
+TEST(Config, RoundTripsThroughItsTree) {
   const Config config = parse("[algorithm]\nalpha = { schedule = \"inverse\", c = 0.1, t0 = 3 }",
                               {"graph.agents=7", "codec.fraction=0.25"});
   const Config again = Config::from_json(json::parse(config.tree().dump()), "/elsewhere");
@@ -96,7 +96,7 @@ TEST(Config, ComesBackFromItsTree) {
   EXPECT_EQ(again.folder(), "/elsewhere");
 }
 
-TEST(Config, IdentityIsWhatDecidesTheBits) {
+TEST(Config, IdentityHoldsTheKeysThatDecideTheBits) {
   const json identity = parse("").identity();
   for (const char* set :
        {"network.transport=threads", "network.ranks=5", "checkpoint.every=10", "name=other"})
@@ -107,7 +107,7 @@ TEST(Config, IdentityIsWhatDecidesTheBits) {
     EXPECT_NE(parse("", {set}).identity(), identity) << set;
 }
 
-TEST(Config, CopiesAreApart) {
+TEST(Config, CopiesAreIndependent) {
   const Config first = parse("seed = 5");
   Config second = first;
   second = parse("seed = 6");
@@ -115,13 +115,13 @@ TEST(Config, CopiesAreApart) {
   EXPECT_EQ(second.get<int>("seed"), 6);
 }
 
-TEST(Config, RefusesATreeThatIsNoTable) {
+TEST(Config, RejectsATreeThatIsNotATable) {
   EXPECT_THROW(Config::from_json(json(3), "."), ConfigError);
   EXPECT_THROW(Config::from_json(json::array({1}), "."), ConfigError);
   EXPECT_THROW(Config::from_json({{"algorithm", nullptr}, {"graph", nullptr}}, "."), ConfigError);
 }
 
-TEST(Toml, GivesLineAndColumnOfATrouble) {
+TEST(Toml, NamesLineAndColumnOfAnError) {
   try {
     toml_to_json("a = 1\nb = = 2\n", "some.toml");
     FAIL() << "accepted";
@@ -130,7 +130,7 @@ TEST(Toml, GivesLineAndColumnOfATrouble) {
   }
 }
 
-TEST(Toml, OverridesMakeTheTablesTheyNeed) {
+TEST(Toml, OverridesCreateMissingTables) {
   json tree = json::object();
   apply_override(tree, "a.b.c=[1, 2.5, \"x\"]");
   apply_override(tree, "a.d=word");

@@ -12,7 +12,7 @@ namespace ticopd::counted_run {
 
 using nlohmann::json;
 
-// One life of a process: its rounds, and the first agent of each rank.
+// One part of a run between a start and a stop: its rounds, and the first agent of each rank.
 struct Life {
   std::vector<int> first;
   int rounds;
@@ -25,7 +25,7 @@ inline int owner(const Life& life, int agent) {
   return rank - 1;
 }
 
-// Agents send messages of different lengths: swapping two of them must not go unnoticed.
+// Agents send messages of different lengths, so that the audit notices two swapped agents.
 inline std::uint64_t payload(int agent, int rounds) {
   return static_cast<std::uint64_t>(rounds * (100 + agent));
 }
@@ -106,7 +106,7 @@ inline json summary_of(const Graph& graph, const std::vector<Life>& lives,
       {"iterations", rounds},
       {"ledger", {{"payload_bytes", total}, {"agents", agents}, {"links", links}}},
       {"transport", {{"kind", kind}, {"ranks", ranks}, {"parts", parts}}}};
-  return json::parse(summary.dump());  // as it comes from a file
+  return json::parse(summary.dump());  // as if read from a file
 }
 
 }  // namespace ticopd::counted_run

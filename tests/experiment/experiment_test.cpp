@@ -1,4 +1,4 @@
-// Experiments from a config: schedules, resuming, verifying, as the command line calls them.
+// Experiments from a config, as the command line runs them: schedules, resume, verify.
 #include "ticopd/experiment/experiment.hpp"
 
 #include <gtest/gtest.h>
@@ -64,13 +64,13 @@ gamma = 0.4
   int runs_ = 0;
 };
 
-TEST_F(Experiment, TakesAConstantScheduleForTheNumberItIs) {
+TEST_F(Experiment, ConstantScheduleEqualsTheNumber) {
   const std::string plain = digest({});
   EXPECT_EQ(digest({R"(algorithm.eta={schedule="constant", c=0.1})"}), plain);
   EXPECT_EQ(digest({R"(algorithm.eta={schedule="step", c=0.1, factor=0.5, every=100})"}), plain);
 }
 
-TEST_F(Experiment, FollowsASchedule) {
+TEST_F(Experiment, EachScheduleChangesTheRun) {
   const std::string plain = digest({});
   const std::string lowered =
       digest({R"(algorithm.eta={schedule="step", c=0.1, factor=0.5, every=5})"});
@@ -81,7 +81,7 @@ TEST_F(Experiment, FollowsASchedule) {
   EXPECT_NE(inverse, plain);
   EXPECT_NE(root, plain);
   EXPECT_NE(root, inverse);
-  // All three start at 0.1, so the first round is the same.
+  // All three start at 0.1, so the first round is equal.
   EXPECT_EQ(
       digest({"iterations=1", R"(algorithm.eta={schedule="step", c=0.1, factor=0.5, every=5})"}),
       digest({"iterations=1"}));
@@ -99,7 +99,7 @@ TEST_F(Experiment, CallsBackOncePerLoggedRound) {
   EXPECT_EQ(rounds.size(), 20u);
 }
 
-TEST_F(Experiment, StoppedFromOutsideGoesOnToTheSameDigest) {
+TEST_F(Experiment, StoppedRunResumesToTheSameDigest) {
   std::atomic<bool> stop{false};
   RunOptions options = into("cut");
   options.stop = &stop;
@@ -114,7 +114,7 @@ TEST_F(Experiment, StoppedFromOutsideGoesOnToTheSameDigest) {
   EXPECT_EQ(resumed["ledger"], whole["ledger"]);
 }
 
-TEST_F(Experiment, NamesTheFirstKeyInWhichAResumedRunDiffers) {
+TEST_F(Experiment, ResumeNamesTheFirstKeyThatDiffers) {
   run_experiment(config(), into("run"));
   const auto difference = [&](const Set& set) -> std::string {
     try {
@@ -136,7 +136,7 @@ TEST_F(Experiment, NamesTheFirstKeyInWhichAResumedRunDiffers) {
   EXPECT_EQ(difference({"network.transport=threads", "checkpoint.every=3", "name=other"}), "none");
 }
 
-TEST_F(Experiment, IsVerifiedByRunningItAgain) {
+TEST_F(Experiment, VerifyRunsAgainAndFindsTheSameDigest) {
   const json done = run_experiment(config(), into("run"));
   const Verdict verdict = verify_experiment(base_ / "run", {});
   EXPECT_TRUE(verdict.comparable);
@@ -144,7 +144,7 @@ TEST_F(Experiment, IsVerifiedByRunningItAgain) {
   EXPECT_EQ(verdict.digest, done["digest"]);
 }
 
-// run.json as if the run had gone on there after round 7.
+// Writes a list of devices into run.json, as if the run had moved after round 7.
 void claim_devices(const fs::path& folder, const json& devices) {
   std::ifstream in(folder / "run.json");
   json summary = json::parse(in);
@@ -152,7 +152,7 @@ void claim_devices(const fs::path& folder, const json& devices) {
   std::ofstream(folder / "run.json") << summary;
 }
 
-TEST_F(Experiment, OfTwoDevicesIsVerifiedInTwoStretches) {
+TEST_F(Experiment, RunOfTwoDevicesIsVerifiedInTwoParts) {
   const json done = run_experiment(config(), into("run"));
   claim_devices(base_ / "run",
                 {{{"from_round", 0}, {"device", "cpu"}}, {{"from_round", 7}, {"device", "cpu"}}});
@@ -166,7 +166,7 @@ TEST_F(Experiment, OfTwoDevicesIsVerifiedInTwoStretches) {
   EXPECT_EQ(rounds[7], 8u);
 }
 
-TEST_F(Experiment, OfADeviceThatIsNotHereCannotBeVerified) {
+TEST_F(Experiment, RunOfAMissingDeviceCannotBeVerified) {
   run_experiment(config(), into("run"));
   claim_devices(base_ / "run", {{{"from_round", 0}, {"device", "cpu"}},
                                 {{"from_round", 7}, {"device", "some GPU"}}});
@@ -177,7 +177,7 @@ TEST_F(Experiment, OfADeviceThatIsNotHereCannotBeVerified) {
       << verdict.difference;
 }
 
-TEST_F(Experiment, WithDamagedDevicesIsRefused) {
+TEST_F(Experiment, DamagedListOfDevicesIsRejected) {
   run_experiment(config(), into("run"));
   for (const char* devices :
        {"[]", "7", R"([{"from_round": 1, "device": "cpu"}])", R"([{"from_round": 0}])",
@@ -188,7 +188,7 @@ TEST_F(Experiment, WithDamagedDevicesIsRefused) {
   }
 }
 
-TEST_F(Experiment, OnOneDeviceNamesItAlsoWhereItWasResumed) {
+TEST_F(Experiment, ResumedRunNamesItsSingleDevice) {
   std::atomic<bool> stop{false};
   RunOptions options = into("cut");
   options.stop = &stop;
@@ -201,7 +201,7 @@ TEST_F(Experiment, OnOneDeviceNamesItAlsoWhereItWasResumed) {
   for (const json& part : resumed["transport"]["parts"]) EXPECT_EQ(part["device"], "cpu");
 }
 
-TEST_F(Experiment, ThatWasInterruptedHasNothingToVerify) {
+TEST_F(Experiment, InterruptedRunCannotBeVerified) {
   const std::atomic<bool> stop{true};
   RunOptions options = into("cut");
   options.stop = &stop;
@@ -209,7 +209,7 @@ TEST_F(Experiment, ThatWasInterruptedHasNothingToVerify) {
   EXPECT_THROW(verify_experiment(base_ / "cut", {}), FormatError);
 }
 
-TEST_F(Experiment, RunJsonHasTheAgentsOneByOneAtTheLastRound) {
+TEST_F(Experiment, RunJsonListsEveryAgentAtTheLastRound) {
   RunOptions options;
   options.out = base_ / "run";
   Metrics last;
@@ -232,8 +232,9 @@ TEST_F(Experiment, RunJsonHasTheAgentsOneByOneAtTheLastRound) {
   EXPECT_EQ(summary["edges"], json::parse("[[0,1],[0,3],[1,2],[2,3]]"));
 }
 
-// Killed between the last checkpoint and run.json: the state is whole, the summary is not there.
-TEST_F(Experiment, ResumedAfterItsLastRoundStillKnowsTheAgents) {
+// A run killed between its last checkpoint and run.json: the state is complete, the summary
+// missing.
+TEST_F(Experiment, RunResumedAfterItsLastRoundStillListsTheAgents) {
   RunOptions options;
   options.out = base_ / "run";
   const json before = run_experiment(config(), options);

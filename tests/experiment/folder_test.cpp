@@ -1,4 +1,4 @@
-// The run folder: what is kept, what is refused, and that files appear whole.
+// The run folder: which files it keeps and rejects, and that files appear only when complete.
 #include "ticopd/experiment/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -33,14 +33,12 @@ class RunFolderTest : public ::testing::Test {
     std::ifstream in(base_ / name);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  static std::string with_header(const std::string& rows) {
-    return csv_header() + "\n" + rows;
-  }
+  static std::string with_header(const std::string& rows) { return csv_header() + "\n" + rows; }
 
   fs::path base_;
 };
 
-TEST_F(RunFolderTest, MayBeNewOrEmptyButNotTaken) {
+TEST_F(RunFolderTest, MayBeNewOrEmptyButNotInUse) {
   EXPECT_NO_THROW(RunFolder(base_ / "new").refuse_if_taken(false));
   EXPECT_FALSE(fs::exists(base_ / "new"));
   fs::create_directory(base_ / "empty");
@@ -54,7 +52,7 @@ TEST_F(RunFolderTest, MayBeNewOrEmptyButNotTaken) {
   EXPECT_THROW(RunFolder(base_ / "full/notes.txt").refuse_if_taken(true), UsageError);
 }
 
-TEST_F(RunFolderTest, IsOneRunsAtATime) {
+TEST_F(RunFolderTest, BelongsToOneRunAtATime) {
   {
     RunFolder first(base_ / "a/run"), second(base_ / "a/run");
     first.claim(false);
@@ -62,14 +60,14 @@ TEST_F(RunFolderTest, IsOneRunsAtATime) {
     EXPECT_THROW(second.claim(true), UsageError);
     EXPECT_TRUE(fs::exists(base_ / "a/run"));
   }
-  EXPECT_FALSE(fs::exists(base_ / "a"));  // nothing came of it
+  EXPECT_FALSE(fs::exists(base_ / "a"));  // removed, since no run wrote to it
   RunFolder third(base_ / "a/run");
   third.claim(false);
   third.write_summary({{"status", "finished"}});
-  EXPECT_EQ(std::distance(fs::directory_iterator(base_ / "a/run"), {}), 1);  // no file of the lock
+  EXPECT_EQ(std::distance(fs::directory_iterator(base_ / "a/run"), {}), 1);  // no lock file
 }
 
-TEST_F(RunFolderTest, IsWhoseWhoHoldsItAndNotWhoMadeIt) {
+TEST_F(RunFolderTest, BelongsToTheHolderOfItsLockNotToItsCreator) {
   FolderClaim second(base_ / "run");
   {
     FolderClaim first(base_ / "other");
@@ -77,13 +75,13 @@ TEST_F(RunFolderTest, IsWhoseWhoHoldsItAndNotWhoMadeIt) {
     quicker.hold();
     EXPECT_THROW(first.hold(), UsageError);
   }
-  EXPECT_TRUE(fs::exists(base_ / "other"));  // something may be about to be written there
-  fs::remove(base_ / "run");                 // by one that failed meanwhile
+  EXPECT_TRUE(fs::exists(base_ / "other"));  // its holder may still write to it
+  fs::remove(base_ / "run");                 // by a run that failed in the meantime
   second.hold();
   EXPECT_TRUE(fs::exists(base_ / "run"));
 }
 
-TEST_F(RunFolderTest, WithANameThatIsTakenGetsANumber) {
+TEST_F(RunFolderTest, UsedNameGetsANumber) {
   const FolderClaim first = FolderClaim::unused(base_ / "runs/x");
   const FolderClaim second = FolderClaim::unused(base_ / "runs/x");
   EXPECT_EQ(first.path(), base_ / "runs/x");
@@ -91,12 +89,12 @@ TEST_F(RunFolderTest, WithANameThatIsTakenGetsANumber) {
   EXPECT_TRUE(fs::is_directory(second.path()));
 }
 
-TEST_F(RunFolderTest, CannotBeMadeBelowAFile) {
+TEST_F(RunFolderTest, CannotBeCreatedBelowAFile) {
   write("file", "mine");
   EXPECT_THROW(RunFolder(base_ / "file/run").create(), DiskError);
 }
 
-TEST_F(RunFolderTest, IsGoneAfterARunThatFailedBeforeItLogged) {
+TEST_F(RunFolderTest, IsRemovedIfARunFailsBeforeItLogs) {
   RunFolder nothing(base_ / "new");
   nothing.create();
   nothing.abandon();
@@ -106,12 +104,12 @@ TEST_F(RunFolderTest, IsGoneAfterARunThatFailedBeforeItLogged) {
   something.add_metrics("0,a");
   something.abandon();
   EXPECT_EQ(read("new/metrics.csv"), with_header("0,a\n"));
-  fs::create_directory(base_ / "mine");  // empty, but not ours to remove
+  fs::create_directory(base_ / "mine");  // empty, but it existed before, so it must stay
   RunFolder given(base_ / "mine");
   given.create();
   given.abandon();
   EXPECT_TRUE(fs::exists(base_ / "mine"));
-  RunFolder resumed(base_ / "new");  // nothing read back yet: what is there stays
+  RunFolder resumed(base_ / "new");  // it has read nothing yet, so existing files stay
   resumed.create();
   resumed.abandon();
   EXPECT_EQ(read("new/metrics.csv"), with_header("0,a\n"));
@@ -129,7 +127,7 @@ std::string row(int round) {
   return std::to_string(round) + std::string(13, ',') + "0.125\n";
 }
 
-TEST_F(RunFolderTest, KeepsWhatWasLoggedUpToTheCheckpoint) {
+TEST_F(RunFolderTest, KeepsTheRowsLoggedUpToTheCheckpoint) {
   for (const std::string& end : {row(10), row(10).substr(0, 6), std::string("1"), std::string()}) {
     write("run/metrics.csv", with_header(row(0) + row(1) + row(5) + end));
     RunFolder folder(base_ / "run");
@@ -140,7 +138,7 @@ TEST_F(RunFolderTest, KeepsWhatWasLoggedUpToTheCheckpoint) {
   }
 }
 
-TEST_F(RunFolderTest, RefusesMetricsThatAreNotItsOrNotWhole) {
+TEST_F(RunFolderTest, RejectsForeignOrIncompleteMetrics) {
   const auto refuses = [&](const std::string& text, const std::string& why) {
     write("run/metrics.csv", text);
     try {
@@ -179,7 +177,7 @@ TEST_F(RunFolderTest, LeavesNoTemporaryFilesOfItsOwn) {
   EXPECT_EQ(names, (std::vector<std::string>{"metrics.csv", "notes.tmp", "run.json"}));
 }
 
-TEST_F(RunFolderTest, ReadsASummaryOrSaysWhatIsWrongWithIt) {
+TEST_F(RunFolderTest, ReadsASummaryOrNamesItsError) {
   EXPECT_FALSE(RunFolder(base_).read_summary().has_value());
   EXPECT_THROW(RunFolder::require_summary(base_), FormatError);
   const nlohmann::json whole = {{"config", nlohmann::json::object()},

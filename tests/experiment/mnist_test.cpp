@@ -1,4 +1,4 @@
-// The paper's problem on the real images, cut short. The whole of it is in tests/long.
+// A short version of the paper's problem on the real images. tests/long has the full one.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The worst agent's test accuracy after the last round.
+// The test accuracy of the worst agent after the last round.
 double worst_accuracy(const std::vector<std::string>& set) {
   const fs::path out = fs::temp_directory_path() / ("ticopd_mnist_" + std::to_string(::getpid()));
   double worst = -1;
@@ -28,7 +28,7 @@ double worst_accuracy(const std::vector<std::string>& set) {
   return worst;
 }
 
-TEST(Mnist, TiCoPDTrainsAgentsThatHoldOneDigitEachAndDgdDoesNot) {
+TEST(Mnist, TiCoPDTrainsAgentsWithOneDigitEachAndDGDDoesNot) {
   const std::vector<std::string> small{"problem.max_samples=1000", "iterations=700",
                                        "log.every=700"};
   std::vector<std::string> quick = small, dgd = small;

@@ -1,4 +1,5 @@
-// Processes that share a run: each prepares the shards of its own agents, and together all of them.
+// Processes that share a run: each prepares only the shards of its own agents; together they have
+// all.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ gamma = 0.4
     return sum;
   }
 
-  // Every agent's gradient at a point of its own, from whoever hosts it, against one process.
+  // Compares the gradient of each agent at its own point, computed by its host, with one process.
   template <class T>
   void expect_the_bits_of_one_process(const Set& set) const {
     const Config c = config(set);
@@ -89,7 +90,7 @@ gamma = 0.4
   fs::path base_;
 };
 
-TEST_F(RankShards, HaveTheBitsOfOneProcessForEveryPartition) {
+TEST_F(RankShards, ShardsHaveTheBitsOfOneProcessForEveryPartition) {
   for (const char* kind : {"label", "sorted", "iid", "dirichlet"}) {
     const Set set{std::string("problem.partition=") + kind, "problem.weighting=sample"};
     expect_the_bits_of_one_process<float>(set);
@@ -101,12 +102,12 @@ TEST_F(RankShards, HaveTheBitsOfOneProcessForEveryPartition) {
       {"problem.data=digits", "problem.partition=label", "problem.samples=20"});
 }
 
-TEST_F(RankShards, HaveTheBitsOfOneProcessForARegression) {
+TEST_F(RankShards, ShardsHaveTheBitsOfOneProcessForARegression) {
   expect_the_bits_of_one_process<double>(
       {"problem.objective=least_squares", "problem.partition=sorted", "problem.init=torch"});
 }
 
-TEST_F(RankShards, HaveTheBitsOfOneProcessForSlabsGivenAgentByAgent) {
+TEST_F(RankShards, ShardsHaveTheBitsOfOneProcessForStackedData) {
   std::vector<double> a(7 * 4 * 3), b(7 * 4);
   for (std::size_t k = 0; k < a.size(); ++k) a[k] = static_cast<double>(k * k % 17) - 8;
   for (std::size_t k = 0; k < b.size(); ++k) b[k] = static_cast<double>(k % 5);
@@ -121,7 +122,7 @@ TEST_F(RankShards, HaveTheBitsOfOneProcessForSlabsGivenAgentByAgent) {
     EXPECT_THROW(prepared<float>(config(fewer), rank, 2), ConfigError);
 }
 
-TEST_F(RankShards, AreHeldOnceAndTheTestSetByEveryone) {
+TEST_F(RankShards, EachShardIsHeldOnceAndTheTestSetByEveryRank) {
   const Set set{"problem.samples=700", "problem.features=40", "problem.partition=iid"};
   const std::size_t all = bytes(prepared<float>(config(set), 0, 1).setup.objective->layouts());
   std::size_t sum = 0;
@@ -136,7 +137,7 @@ TEST_F(RankShards, AreHeldOnceAndTheTestSetByEveryone) {
               0.02 * static_cast<double>(all));
 }
 
-TEST_F(RankShards, MoreProcessesThanAgentsAreRefused) {
+TEST_F(RankShards, MoreProcessesThanAgentsAreRejected) {
   try {
     prepared<float>(config({"problem.partition=iid"}), 0, 8);
     FAIL();

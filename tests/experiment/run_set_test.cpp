@@ -1,4 +1,4 @@
-// Files of several runs, and the experiments that come with the project.
+// Files of several runs, and the experiments of this project.
 #include "ticopd/experiment/run_set.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ std::vector<fs::path> experiments() {
   return files;
 }
 
-TEST(RunSet, EveryExperimentOfTheProjectIsReadAndAccepted) {
+TEST(RunSet, EveryExperimentOfTheProjectIsValid) {
   ASSERT_GE(experiments().size(), 3u);
   for (const fs::path& file : experiments()) {
     const RunSet run_set = read_run_set(std::span(&file, 1), {});
@@ -28,7 +28,7 @@ TEST(RunSet, EveryExperimentOfTheProjectIsReadAndAccepted) {
   }
 }
 
-TEST(RunSet, ThePapersFigureHasItsSevenMethodsAtBothBitRates) {
+TEST(RunSet, PaperFigureHasSevenMethodsAtBothBitRates) {
   const fs::path file = places::tree() + "/experiments/paper_figure.toml";
   std::set<std::pair<std::string, int>> made;
   for (const RunSet::Run& run : read_run_set(std::span(&file, 1), {}).runs) {
@@ -44,7 +44,7 @@ TEST(RunSet, ThePapersFigureHasItsSevenMethodsAtBothBitRates) {
   EXPECT_EQ(made, expected);
 }
 
-TEST(RunSet, LabelsBecomeFileNamesThatNobodyHasToQuote) {
+TEST(RunSet, LabelsBecomeFileNamesWithoutSpecialCharacters) {
   EXPECT_EQ(file_name_for("TiCoPD 8-bit"), "ticopd-8-bit");
   EXPECT_EQ(file_name_for("../../etc: \"x\""), "run..-..-etc-x");
   EXPECT_EQ(file_name_for("Zürich"), "z-rich");

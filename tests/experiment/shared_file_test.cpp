@@ -1,4 +1,4 @@
-// Files that all ranks write together: whole, or not there.
+// Files that all ranks write together: they are complete or do not exist.
 #include "ticopd/run/shared_file.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(SharedFile, OfAFullDiskLeavesWhatWasThereAndNothingElse) {
+TEST(SharedFile, FullDiskLeavesTheOldFileAndNothingElse) {
   std::string folder = fs::temp_directory_path() / "ticopd_shared_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const fs::path file = fs::path(folder) / "checkpoint.safetensors";

@@ -1,5 +1,5 @@
-// solve() with an algorithm given as a struct is held to what a config is held to, and says the
-// same.
+// solve() with an algorithm as a struct makes the same checks as with a config, with the same
+// messages.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -44,7 +44,7 @@ Setup<double> setup(const std::string& kind = "identity") {
           .iterations = 20};
 }
 
-// It is a ConfigError, with every part in it.
+// solve() must throw a ConfigError whose message contains every part.
 void expect_refused(const auto& algorithm, const Setup<double>& s,
                     const std::vector<std::string>& says) {
   try {
@@ -57,7 +57,7 @@ void expect_refused(const auto& algorithm, const Setup<double>& s,
   }
 }
 
-TEST(TheOneInclude, HasEveryAlgorithmOfTheTable) {
+TEST(TicopdHeader, IncludesEveryAlgorithmOfTheTable) {
   const auto names = []<class... A>(Algorithms<A...>) {
     return std::set<std::string_view>{A::name...};
   };
@@ -70,13 +70,13 @@ struct Impostor : DGD {
   static constexpr std::string_view name = "extra";
 };
 
-TEST(TheTable, HasNoNameTwice) {
+TEST(AlgorithmTable, RejectsTheSameNameTwice) {
   EXPECT_TRUE(names_differ(Algorithms<DGD, EXTRA>{}));
   EXPECT_FALSE(names_differ(Algorithms<EXTRA, DGD, Impostor>{}));
 }
 
-TEST(Solve, TakesTheLargestStepsThatLeaveBetaAtZero) {
-  for (const int agents : {4, 16, 32}) {  // lambda_max(L) is 4, as computed a little more or less
+TEST(Solve, AcceptsTheLargestStepsThatLeaveBetaAtZero) {
+  for (const int agents : {4, 16, 32}) {  // lambda_max(L) is 4 up to rounding
     ticopd::Setup<double> s = setup();
     s.graph = ring(agents);
     s.objective = std::make_shared<Targets>(agents);
@@ -84,18 +84,18 @@ TEST(Solve, TakesTheLargestStepsThatLeaveBetaAtZero) {
   }
 }
 
-TEST(Solve, RefusesASchedulesRiseBeyondItsRange) {
+TEST(Solve, RejectsAScheduleThatRisesAboveItsRange) {
   expect_refused(BEER{.eta = 0.1, .gamma = Schedule::step(0.5, 2, 10)}, setup(),
                  {"algorithm.gamma", "rises above 1"});
   EXPECT_NO_THROW(solve(BEER{.eta = 0.1, .gamma = Schedule::step(0.5, 0.5, 10)}, setup()));
 }
 
-TEST(Solve, NamesAParameterThatIsMissing) {
+TEST(Solve, NamesAMissingParameter) {
   expect_refused(TiCoPD{.alpha = 0.1, .theta = 0.5}, setup(),
                  {"algorithm.eta", "dual step size", "required for ticopd"});
 }
 
-TEST(Solve, NamesAParameterThatIsOutOfItsRange) {
+TEST(Solve, NamesAParameterOutOfRange) {
   expect_refused(DGD{.eta = -1}, setup(), {"algorithm.eta = -1", "above 0"});
   expect_refused(DGD{.eta = std::nan("")}, setup(), {"algorithm.eta = nan", "above 0"});
   expect_refused(DGD{.eta = std::numeric_limits<double>::infinity()}, setup(),
@@ -108,17 +108,17 @@ TEST(Solve, NamesAParameterThatIsOutOfItsRange) {
                  {"algorithm.period", "no schedule"});
 }
 
-TEST(Solve, NamesAWordThatIsNotAllowed) {
+TEST(Solve, NamesAnUnknownWord) {
   expect_refused(LocalSGD{.eta = 0.1, .average = "stars"}, setup(),
                  {"algorithm.average = \"stars\"", "mixing, star", "did you mean \"star\"?"});
 }
 
-TEST(Solve, RefusesALossyCodecWhereTheModelIsSentAsItIs) {
+TEST(Solve, RejectsALossyCodecForUncompressedMethods) {
   expect_refused(DGD{.eta = 0.1}, setup("qsgd"),
                  {"setup.codec", "dgd sends its model as it is", "identity"});
 }
 
-TEST(Solve, TakesTheCodecThatTheAlgorithmBrings) {
+TEST(Solve, UsesTheCodecOfTheAlgorithm) {
   const Magnusson method{.eta = 0.1, .alpha = 1, .beta = 1, .r0 = 4, .kappa = 0.95, .bits = 6};
   const std::uint64_t sent = solve(method, setup()).ledger[0].payload_bytes;
   EXPECT_EQ(sent, 20 * make_codec<double>(method.codec())->payload_bytes(3));
@@ -126,7 +126,7 @@ TEST(Solve, TakesTheCodecThatTheAlgorithmBrings) {
                  {"setup.codec", "magnusson brings a codec of its own", "leave setup.codec out"});
 }
 
-TEST(Solve, RefusesAGraphThatDoesNotSuitTheAlgorithm) {
+TEST(Solve, RejectsAnIncompatibleGraph) {
   expect_refused(LocalSGD{.eta = 0.1, .average = "star"}, setup(), {"agent 0"});
   auto s = setup();
   s.links = {.drop = 0.2};
@@ -135,7 +135,7 @@ TEST(Solve, RefusesAGraphThatDoesNotSuitTheAlgorithm) {
   expect_refused(ChocoSGD{.eta = 0.1, .gamma = 0.3}, s, {"graph.drop = 0.2", "random_edge"});
 }
 
-TEST(Solve, RefusesABatchOfAnObjectiveWithoutSamples) {
+TEST(Solve, RejectsABatchForAnObjectiveWithoutSamples) {
   auto s = setup();
   s.batch = 2;
   expect_refused(DGD{.eta = 0.1}, s, {"problem.batch = 2", "no samples", "\"full\""});
@@ -153,7 +153,7 @@ TEST(Solve, PassesWarningsOn) {
       << heard[0];
 }
 
-// What follows from the number of rounds may be what the rest follows from.
+// resolve() may depend on the values that plan() derives from the number of rounds.
 struct Planned : DGD {
   std::string* order;
   static constexpr auto parameters() {
@@ -163,7 +163,7 @@ struct Planned : DGD {
   void plan(std::uint32_t iterations) { *order += "plan " + std::to_string(iterations) + " "; }
 };
 
-TEST(Solve, PlansBeforeItResolves) {
+TEST(Solve, CallsPlanBeforeResolve) {
   std::string order;
   Planned method{{.eta = 0.1}, &order};
   solve(method, setup());

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-TEST(Toml, WhatIsWrittenIsReadBackBitByBit) {
+TEST(Toml, RoundTripsEveryValueExactly) {
   const json tree = {
       {"name", "quotes \" and \\ and \n lines, \u00fc"},
       {"seed", 18},
@@ -28,13 +28,13 @@ TEST(Toml, WhatIsWrittenIsReadBackBitByBit) {
   EXPECT_TRUE(back["whole"].is_number_float()) << "1.0 is not 1";
 }
 
-TEST(Toml, AResolvedConfigRunsAgainAsItWas) {
+TEST(Toml, RoundTripsAResolvedConfig) {
   const Config config = Config::parse("[algorithm]\nname = \"dgd\"\neta = 0.1\n", ".");
   const Config again = Config::parse(json_to_toml(config.tree()), ".");
   EXPECT_EQ(again.tree(), config.tree());
 }
 
-TEST(Toml, WhatIsNotThereIsLeftOut) {
+TEST(Toml, OmitsNullValues) {
   EXPECT_EQ(toml_to_json(json_to_toml({{"a", nullptr}, {"b", 1}}), "x"), json({{"b", 1}}));
 }
 

@@ -57,7 +57,7 @@ std::vector<Include> includes_below(const fs::path& folder) {
   return all;
 }
 
-// "ticopd/codecs/qsgd.hpp" is in codecs; "ticopd/error.hpp" is a room of its own.
+// "ticopd/codecs/qsgd.hpp" is in codecs; "ticopd/error.hpp" counts as a folder "error".
 std::string folder_of(const std::string& path) {
   const fs::path below = fs::path(path).lexically_relative("ticopd");
   return below.has_parent_path() ? below.begin()->string() : below.stem().string();
@@ -133,14 +133,14 @@ TEST(Floors, AppsIncludePublicHeadersOnly) {
           << from << " includes a private header, " << to << ": cmake/TicopdPublicHeaders.cmake";
 }
 
-TEST(Floors, EveryIncludeIsThere) {
+TEST(Floors, EveryIncludedFileExists) {
   for (const char* folder : {"ticopd", "apps", "tests", "bench", "examples", "fuzz"})
     for (const auto& [from, to] : includes_below(folder))
       EXPECT_TRUE(fs::exists(root / to)) << from << " includes " << to;
 }
 
-// The test itself: an arrow that points up is seen.
-TEST(Floors, AnUpwardIncludeIsRefused) {
+// Tests the test: may_include must reject an include that points up.
+TEST(Floors, AnUpwardIncludeIsFound) {
   EXPECT_FALSE(may_include(floors, "numeric", "network"));
   EXPECT_FALSE(may_include(floors, "experiment", "report"));
   EXPECT_TRUE(may_include(floors, "report", "experiment"));

@@ -1,3 +1,4 @@
+// The graphs by kind: degrees, seeds, connectivity and rejected sizes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +51,7 @@ void expect_symmetric_and_ascending(const Graph& g) {
   EXPECT_EQ(ends, 2 * g.edges());
 }
 
-TEST(Ring, HasTwoNeighboursEachFromThreeAgentsOn) {
+TEST(Ring, EveryAgentHasTwoNeighboursFromThreeAgentsOn) {
   EXPECT_EQ(ring(1).edges(), 0u);
   EXPECT_EQ(ring(2).edges(), 1u);
   for (const int n : {3, 4, 10, 101}) {
@@ -64,7 +65,7 @@ TEST(Ring, HasTwoNeighboursEachFromThreeAgentsOn) {
   }
 }
 
-TEST(Builders, GiveTheDegreesOfTheirShape) {
+TEST(Builders, GraphsHaveTheDegreesOfTheirShape) {
   EXPECT_EQ(degrees(path(5)), (std::multiset<int>{1, 1, 2, 2, 2}));
   EXPECT_EQ(degrees(star(5)), (std::multiset<int>{1, 1, 1, 1, 4}));
   EXPECT_EQ(star(5).degree(0), 4);
@@ -79,7 +80,7 @@ TEST(Builders, GiveTheDegreesOfTheirShape) {
   EXPECT_EQ(exponential(7).neighbours(0), (std::vector<int>{1, 2, 3, 4, 5, 6}));
 }
 
-TEST(Builders, AreSymmetricForEverySizeAndKind) {
+TEST(Builders, GraphsOfEverySizeAndKindAreSymmetric) {
   for (const GraphInfo& info : graph_table()) {
     if (info.name == "file") continue;
     for (const int n : {1, 2, 4, 8, 16, 64}) {
@@ -93,7 +94,7 @@ TEST(Builders, AreSymmetricForEverySizeAndKind) {
   }
 }
 
-TEST(Grid, TakesTheSquarestRowsOrTheOnesGiven) {
+TEST(Grid, UsesTheGivenRowsOrTheSquarestShape) {
   EXPECT_EQ(grid(12).edges(), 17u);      // 3 x 4
   EXPECT_EQ(grid(12, 2).edges(), 16u);   // 2 x 6
   EXPECT_EQ(grid(7).edges(), 6u);        // prime: a path
@@ -103,7 +104,7 @@ TEST(Grid, TakesTheSquarestRowsOrTheOnesGiven) {
   EXPECT_TRUE(has(message_of<ConfigError>([] { torus(10, -1); }), "graph.rows"));
 }
 
-TEST(RandomGraphs, FollowTheSeedAndAreConnected) {
+TEST(RandomGraphs, GraphsFollowTheSeedAndAreConnected) {
   EXPECT_EQ(erdos_renyi(30, 0.2, 5).neighbours(7), erdos_renyi(30, 0.2, 5).neighbours(7));
   EXPECT_EQ(geometric(30, 0.3, 5).neighbours(7), geometric(30, 0.3, 5).neighbours(7));
   int differ = 0;
@@ -112,7 +113,7 @@ TEST(RandomGraphs, FollowTheSeedAndAreConnected) {
   EXPECT_GT(differ, 20);
 }
 
-TEST(ErdosRenyi, LinksTheShareOfPairsItIsAskedFor) {
+TEST(ErdosRenyi, LinksTheRequestedShareOfPairs) {
   const double pairs = 400 * 399 / 2;
   for (const double p : {0.05, 0.3, 0.9, 0.999999}) {
     const double share = static_cast<double>(erdos_renyi(400, p, 1).edges()) / pairs;
@@ -121,17 +122,17 @@ TEST(ErdosRenyi, LinksTheShareOfPairsItIsAskedFor) {
   EXPECT_EQ(erdos_renyi(20, 1.0, 1).edges(), 190u);
 }
 
-TEST(Geometric, ReachesEveryPairWithALargeRadiusAndFewWithASmall) {
+TEST(Geometric, LinksMorePairsWithALargerRadius) {
   EXPECT_EQ(geometric(20, 1.5, 1).edges(), 190u);
   const double n = 2000;
   const double r = 0.06;
-  const double expected = 0.5 * n * n * 3.14159265 * r * r;  // less what the border cuts off
+  const double expected = 0.5 * n * n * 3.14159265 * r * r;  // minus what the border cuts off
   const auto edges = static_cast<double>(geometric(2000, r, 1).edges());
   EXPECT_LT(edges, expected);
   EXPECT_GT(edges, 0.9 * expected);
 }
 
-TEST(RandomGraphs, SayWhatToRaiseWhenNoDrawIsConnected) {
+TEST(RandomGraphs, NamesTheKeyToRaiseIfNoDrawIsConnected) {
   const std::string p = message_of<ConfigError>([] { erdos_renyi(40, 0.001, 1); });
   EXPECT_TRUE(has(p, "graph.p = 0.001") && has(p, "raise")) << p;
   EXPECT_TRUE(has(message_of<ConfigError>([] { erdos_renyi(1000000, 1e-7, 1); }), "graph.p"));
@@ -143,7 +144,7 @@ TEST(RandomGraphs, SayWhatToRaiseWhenNoDrawIsConnected) {
     EXPECT_TRUE(has(message_of<ConfigError>([=] { geometric(4, bad, 1); }), "graph.radius"));
 }
 
-TEST(Builders, RefuseTooFewTooManyAndOddSizes) {
+TEST(Builders, BuildersRejectSizesOutOfRange) {
   for (const GraphInfo& info : graph_table())
     for (const int n : {0, -3, 1000001}) {
       GraphOptions o;
@@ -166,7 +167,7 @@ TEST(Graph, NamesTwoAgentsThatCannotReachEachOther) {
   EXPECT_TRUE(has(message_of<ConfigError>([] { Graph(2, {}); }), "agents 0 and 1"));
 }
 
-TEST(Graph, RefusesBadEdges) {
+TEST(Graph, RejectsBadEdges) {
   using Edges = std::vector<std::pair<int, int>>;
   EXPECT_TRUE(has(message_of<ConfigError>([] { Graph(2, Edges{{0, 2}}); }), "edge 0 2"));
   EXPECT_TRUE(has(message_of<ConfigError>([] { Graph(2, Edges{{-1, 0}}); }), "edge -1 0"));

@@ -1,3 +1,4 @@
+// Graphs from a file of edges.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ class EdgeList : public ::testing::Test {
     return name;
   }
 
-  // The message must name the file with its line, and the trouble.
+  // The message must name the file, the line and the error.
   void expect_refused(const std::string& text, int line, const std::string& trouble) {
     try {
       edge_list(file(text), 4);
@@ -46,7 +47,7 @@ TEST_F(EdgeList, ReadsPairsCommentsAndBlankLines) {
   EXPECT_EQ(g.neighbours(2), (std::vector<int>{1, 3}));
 }
 
-TEST_F(EdgeList, NamesTheLineOfWhatIsWrong) {
+TEST_F(EdgeList, NamesTheLineOfAnError) {
   expect_refused("0 1\n1 x\n", 2, "1 x");
   expect_refused("0\n", 1, "expected two agents");
   expect_refused("0 1 2\n", 1, "expected two agents");
@@ -59,7 +60,7 @@ TEST_F(EdgeList, NamesTheLineOfWhatIsWrong) {
   expect_refused("0 1\n1 2\n1 0\n", 3, "given twice");
 }
 
-TEST_F(EdgeList, NamesAFileThatIsMissingOrAFolder) {
+TEST_F(EdgeList, NamesAMissingFileAndAFolder) {
   for (const auto& name : {folder_ / "missing.txt", folder_}) {
     try {
       edge_list(name, 4);

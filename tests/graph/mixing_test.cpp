@@ -1,3 +1,4 @@
+// The Laplacian, Metropolis weights and their spectra, compared with closed forms.
 #include "ticopd/graph/mixing.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ std::vector<Graph> some_graphs() {
   return all;
 }
 
-TEST(Mixing, IsSymmetricAscendingAndHoldsItsDiagonal) {
+TEST(Mixing, RowsAreSymmetricSortedAndHoldTheDiagonal) {
   for (const Graph& g : some_graphs())
     for (const Mixing& m : {laplacian(g), mixing_matrix(g, Weights::metropolis),
                             mixing_matrix(g, Weights::lazy_metropolis)})
@@ -115,7 +116,7 @@ double regular_gap(double max, double min, int degree) {
   return std::min(min, 2 * (1 + degree) - max) / (1 + degree);
 }
 
-TEST(Spectrum, OfTheRingOfTenIsTheKnownOne) {
+TEST(Spectrum, RingOfTenHasTheKnownSpectrum) {
   const Spectrum s = spectrum(ring(10), Weights::metropolis);
   EXPECT_NEAR(s.laplacian_max, 4, 1e-12);
   EXPECT_NEAR(s.laplacian_min, 0.381966, 1e-6);
@@ -123,8 +124,8 @@ TEST(Spectrum, OfTheRingOfTenIsTheKnownOne) {
   EXPECT_NEAR(spectrum(ring(10), Weights::lazy_metropolis).gap, 0.12732 / 2, 1e-5);
 }
 
-// Each of m agents beside each of m others: L has 0, m and 2 m, and W its most negative eigenvalue
-// far out, which is then what limits the gap.
+// The complete bipartite graph of m and m agents: L has the eigenvalues 0, m and 2 m. The most
+// negative eigenvalue of W is large in magnitude and limits the gap.
 TEST(Spectrum, GapCountsNegativeEigenvaluesToo) {
   for (const int m : {5, 200}) {
     std::vector<std::pair<int, int>> edges;
@@ -137,14 +138,14 @@ TEST(Spectrum, GapCountsNegativeEigenvaluesToo) {
   }
 }
 
-TEST(Spectrum, OfOneAgentIsTrivial) {
+TEST(Spectrum, OneAgentHasATrivialSpectrum) {
   const Spectrum s = spectrum(ring(1), Weights::metropolis);
   EXPECT_EQ(s.laplacian_max, 0);
   EXPECT_EQ(s.laplacian_min, 0);
   EXPECT_EQ(s.gap, 1);
 }
 
-TEST(Spectrum, MatchesClosedFormsSmallAndLarge) {
+TEST(Spectrum, MatchesClosedFormsForSmallAndLargeGraphs) {
   for (const int n : {3, 10, 11, 256, 300, 2001, 20000}) {
     const double far = 2 - 2 * std::cos(2 * pi * (n / 2) / n);
     const double near = 4 * std::pow(std::sin(pi / n), 2);
@@ -159,7 +160,7 @@ TEST(Spectrum, MatchesClosedFormsSmallAndLarge) {
                     regular_gap(2 * std::log2(n), 2, static_cast<int>(std::log2(n))));
 }
 
-TEST(Spectrum, OfPathsAndGridsMatchesTheCosines) {
+TEST(Spectrum, PathsAndGridsMatchTheirClosedForms) {
   for (const int n : {3, 20, 300, 5000}) {
     const Spectrum s = spectrum(path(n), Weights::metropolis);
     EXPECT_NEAR(s.laplacian_max, 2 + 2 * std::cos(pi / n), 1e-10);

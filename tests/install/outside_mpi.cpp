@@ -1,4 +1,4 @@
-// The transport from outside: mpirun -n 4 outside_mpi, or alone.
+// An outside program that uses the MPI transport: mpirun -n 4 outside_mpi, or without mpirun.
 #include <cmath>
 #include <cstdio>
 #include <ticopd/ticopd.hpp>

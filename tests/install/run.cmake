@@ -1,4 +1,4 @@
-# Installs the build tree to a scratch prefix, builds the outside project against it, runs it.
+# Installs the build tree to a scratch prefix, builds the outside project against it and runs it.
 # cmake -DBUILD=... -DSOURCE=... -DSCRATCH=... -DCOMPILER=... -P run.cmake
 function(step)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)

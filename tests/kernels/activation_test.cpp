@@ -1,3 +1,4 @@
+// Exponentials and activations in float compared with double, at the ends of the range too.
 #include "ticopd/kernels/activation.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ double ulps(float got, double want) {
          (static_cast<double>(next) - std::fabs(static_cast<double>(rounded)));
 }
 
-// Many floats of every size and both signs, by steps through the bit patterns.
+// Many floats of every magnitude and both signs, made by stepping through the bit patterns.
 std::vector<float> floats_up_to(float bound) {
   std::vector<float> v;
   for (std::uint32_t bits = 0; bits < std::bit_cast<std::uint32_t>(bound); bits += 4999) {
@@ -81,7 +82,7 @@ TEST(Activation, SigmoidAndTanhAreWithinFourUlp) {
   expect_within(x, v, 4.0, [](double a) { return std::tanh(a); });
 }
 
-TEST(Activation, TheEndsOfTheRangeAreTheLimitsAndNanStaysNan) {
+TEST(Activation, InfinitiesGiveTheLimitsAndNanStaysNan) {
   for (const Activation phi : {Activation::sigmoid, Activation::tanh, Activation::relu}) {
     std::vector<float> v{-infinity, infinity, nan};
     activate(phi, v.data(), v.size());
@@ -94,9 +95,9 @@ TEST(Activation, TheEndsOfTheRangeAreTheLimitsAndNanStaysNan) {
   }
 }
 
-// Vector code of any width, and the scalar code of what is left over, must give the same bits: one
-// element alone takes the scalar way.
-TEST(Activation, BitsDoNotDependOnThePlaceInTheArray) {
+// Vector code of any width and the scalar code for the remainder must give the same bits. A single
+// element takes the scalar path.
+TEST(Activation, BitsDoNotDependOnThePositionInTheArray) {
   std::vector<float> x = floats_up_to(100.0f);
   x.resize(20011);
   for (const Activation phi : {Activation::sigmoid, Activation::tanh, Activation::relu}) {
@@ -130,7 +131,7 @@ TEST(Activation, DerivativesAreTakenFromTheOutputs) {
     }
 }
 
-TEST(Activation, AnUnknownNameIsAConfigErrorThatNamesTheKey) {
+TEST(Activation, UnknownNameIsRejectedWithTheKey) {
   EXPECT_EQ(activation_of("relu"), Activation::relu);
   try {
     activation_of("sigmod");

@@ -14,7 +14,7 @@
 namespace ticopd {
 namespace {
 
-// Bytes with many extremes: those overflow 16 bits, and tell signed from unsigned.
+// Bytes with many extreme values: these overflow 16 bits and distinguish signed from unsigned.
 std::vector<std::uint8_t> bytes(std::size_t count, std::uint32_t stream) {
   constexpr std::uint8_t extremes[]{0, 127, 128, 255};  // signed: 0, 127, -128, -1
   Generator draw = made_up::generator(stream);
@@ -61,7 +61,7 @@ TEST(EmulatedTiles, LoadAndStoreRowsAtAStrideAndZeroOneRegister) {
     }
 }
 
-TEST(Digits, OfEveryIntegerRecombineExactly) {
+TEST(Digits, EveryIntegerIsRecoveredExactlyFromItsDigits) {
   constexpr std::int32_t most = 8355000;
   constexpr std::size_t steps = 500, count = steps * 64;
   std::vector<float> v(count);
@@ -79,26 +79,26 @@ TEST(Digits, OfEveryIntegerRecombineExactly) {
   }
 }
 
-TEST(Digits, ScaleFillsThreeDigitsAtEverySizeOfARow) {
+TEST(Digits, ScaleFillsThreeDigitsForRowsOfEveryMagnitude) {
   for (const float largest : {1e-44f, 1e-38f, 3e-32f, 0x1p-64f, 1e-7f, 0.3f, 1.0f, 7e12f,
                               std::numeric_limits<float>::max()}) {
     const DigitScale s = digit_scale(largest);
     const float code = std::rint(largest * s.lift * s.scale);
     EXPECT_NEAR(code, most_of_three_digits, 2.0) << largest;
-    // Back to the largest, for a pixel of 255: exact but for the rounding of floats, which are few
-    // and far between near zero.
+    // For a pixel of 255 the product gives the largest entry back, up to the rounding of floats,
+    // which are sparse near zero.
     const double back = static_cast<double>(code) * 255.0 * 0x1p-30 * static_cast<double>(s.step);
     EXPECT_NEAR(back, static_cast<double>(largest), static_cast<double>(largest) * 2e-7 + 2e-45);
   }
 }
 
-TEST(Digits, ScaleOfZerosGivesZerosAndOfNonNumbersNan) {
+TEST(Digits, ScaleIsZeroForZerosAndNanForNonFiniteRows) {
   EXPECT_EQ(digit_scale(0.0f).step, 0.0f);
   EXPECT_TRUE(std::isnan(digit_scale(std::numeric_limits<float>::infinity()).step));
   EXPECT_TRUE(std::isnan(digit_scale(std::nanf("")).step));
 }
 
-TEST(Digits, LargestMagnitudeSeesBothSignsAndNeverLosesANan) {
+TEST(Digits, LargestMagnitudeCountsBothSignsAndKeepsNan) {
   for (const std::size_t count : {1u, 15u, 16u, 17u, 64u, 100u})
     for (std::size_t at = 0; at < count; ++at) {
       std::vector<float> v(count, -0.5f);
@@ -112,7 +112,7 @@ TEST(Digits, LargestMagnitudeSeesBothSignsAndNeverLosesANan) {
   EXPECT_EQ(largest_magnitude(nullptr, 0), 0.0f);
 }
 
-TEST(Digits, RowsOfAnOutputAreNeighboursInPairsOfTiles) {
+TEST(Digits, RowsOfAnOutputAreAdjacentInPairsOfTiles) {
   const std::size_t outputs = 23, steps = 3;
   Aligned<std::int8_t> memory(DigitRows::bytes(outputs, steps));
   std::vector<float> step(outputs);
@@ -149,17 +149,17 @@ TEST(Digits, JoinWritesOrAddsThirtyTwoColumns) {
       EXPECT_EQ(out[j * 40 + c], c < 32 ? 2 * want(j, c) : 5.0f) << j << ',' << c;
 }
 
-TEST(PixelPanels, KeepOnlyTheirStepsInTheOrderOfTheTileUnit) {
+TEST(PixelPanels, StoreOnlyTheirStepsInTheOrderOfTheTileUnit) {
   const PixelPanels panels({{0, 1}, {0, 3}, {2, 4}});
   EXPECT_EQ(panels.bytes(), 6 * tile_pair);
   EXPECT_EQ(panels.pair(1, 0), panels.pair(0, 0) + tile_pair);
   EXPECT_EQ(panels.pair(2, 2), panels.pair(0, 0) + 4 * tile_pair);
-  // Step 1, second tile of columns, row 5 / 4, column 20 - 16, entry 5 % 4.
+  // Step 1, second column tile, row 5 / 4, column 20 - 16, entry 5 % 4.
   EXPECT_EQ(&panels.entry(64 + 5, 32 + 20), panels.pair(1, 1) + 1024 + 64 + 4 * 4 + 1);
   for (std::size_t k = 0; k < panels.bytes(); ++k) ASSERT_EQ(panels.pair(0, 0)[k], 0);
 }
 
-// 70,000 products of -128 and 255 would leave 32 bits.
+// The sum of 70,000 products of -128 and 255 does not fit in 32 bits.
 TEST(DigitProduct, SumsOfVeryManyPixelsDoNotOverflow) {
   const std::size_t steps = 1094, entries = steps * 64;
   Aligned<std::int8_t> memory(DigitRows::bytes(1, steps));

@@ -10,7 +10,7 @@
 namespace ticopd {
 namespace {
 
-// Deltas and loss of one row in long double, each entry without cancellation.
+// The deltas and loss of one row in long double, computed without cancellation.
 struct Exact {
   std::vector<long double> deltas;
   long double loss;
@@ -28,7 +28,7 @@ Exact exact(const std::vector<float>& z, std::size_t label) {
   return e;
 }
 
-// A tile of one class after another, samples side by side, with room as kernels leave it.
+// A tile of logits: one row per class, samples side by side, padded as kernels pad it.
 class Logits {
  public:
   Logits(std::size_t classes, std::size_t samples)
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(Layers, CrossEntropy,
                              +[] { return &vector_layers(); }),
                          [](const auto& test) { return test.index == 0 ? "Plain" : "Vector"; });
 
-TEST_P(CrossEntropy, DeltasKeepTheirDigitsWhereTheLabelIsNearlyCertain) {
+TEST_P(CrossEntropy, DeltasAreAccurateIfTheLabelIsNearlyCertain) {
   const std::size_t classes = 10, samples = 21;
   for (const double lead : {0.0, 3.0, 12.0, 18.0, 30.0, 60.0}) {
     Logits z(classes, samples);
@@ -88,13 +88,13 @@ TEST_P(CrossEntropy, DeltasKeepTheirDigitsWhereTheLabelIsNearlyCertain) {
 TEST_P(CrossEntropy, HugeLogitsNeitherOverflowNorVanish) {
   Logits z(3, 1);
   z(0, 0) = 1e30f, z(1, 0) = -1e30f, z(2, 0) = 0.0f;
-  EXPECT_NEAR(z.loss(math(), {1}, 0.5f), 1e30, 1e24);  // half of the distance of 2e30
+  EXPECT_NEAR(z.loss(math(), {1}, 0.5f), 1e30, 1e24);  // half of the difference of 2e30
   EXPECT_FLOAT_EQ(z(0, 0), 0.5f);
   EXPECT_FLOAT_EQ(z(1, 0), -0.5f);
   EXPECT_FLOAT_EQ(z(2, 0), 0.0f);
 }
 
-TEST_P(CrossEntropy, NanIsCarriedThroughAndNeverCountsAsRight) {
+TEST_P(CrossEntropy, NanReachesTheLossAndNeverCountsAsCorrect) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (std::size_t at = 0; at < 3; ++at) {
     Logits z(3, 18);
@@ -126,9 +126,9 @@ TEST(CountCorrect, TiesGoToTheLowerClass) {
   EXPECT_EQ(z.correct({1, 2, 2}), 0u);
 }
 
-// A shard that is fitted perfectly, as label-split agents fit theirs: the float gradient must keep
-// its relative accuracy although every p_y rounds to 1.
-TEST(OverfitShard, GradientKeepsItsDigits) {
+// A perfectly fitted shard, as with data split by label. The float gradient must keep its relative
+// accuracy although every p_y rounds to 1.
+TEST(OverfitShard, GradientIsAccurate) {
   const std::size_t samples = 40, features = 4, classes = 3;
   const auto a = made_up::normals<float>(samples * features, 1);
   const std::vector<double> labels(samples, 1.0);

@@ -1,3 +1,4 @@
+// Every layout of the features gives both products, forward and back, as the definition does.
 #include "ticopd/kernels/features.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ const std::vector<Shape> shapes{{1, 1, 1},     {1, 5, 10},    {63, 20, 8},     {
                                 {65, 65, 17},  {300, 33, 10}, {700, 130, 100}, {513, 41, 130},
                                 {130, 784, 3}, {257, 90, 300}};
 
-// Mostly background, more of it at high pixels; some pixels and samples have no ink at all.
+// Mostly background, the more the higher the pixel index; some pixels and samples have no ink.
 std::vector<std::uint8_t> image_bytes(std::size_t samples, std::size_t features) {
   Generator draw = made_up::generator(11);
   std::vector<std::uint8_t> x(samples * features);
@@ -34,7 +35,7 @@ std::vector<std::uint8_t> image_bytes(std::size_t samples, std::size_t features)
   return x;
 }
 
-// The same samples in each of the three kinds a data set may be.
+// The same samples in each of the three kinds of data set.
 template <class T>
 Dataset<T> pixels(const Shape& s) {
   return {s.samples, s.features, image_bytes(s.samples, s.features),
@@ -69,7 +70,7 @@ struct Swept {
   std::size_t calls = 0;
 };
 
-// Some delta that depends on z, the sample and the output.
+// An arbitrary delta that depends on z, the sample and the output.
 template <class T>
 T delta_of(T z, std::size_t sample, std::size_t output) {
   return T(0.25) * z + static_cast<T>((sample * 7 + output * 3) % 13) / T(8) - T(0.75);
@@ -94,7 +95,7 @@ Swept<T> sweep(const Features<T>& x, const Shape& s, std::size_t first, std::siz
   return swept;
 }
 
-// Both products in double, straight from the definition.
+// Both products in double, written from the definition.
 Swept<double> exact(const Shape& s, const std::vector<double>& w) {
   const auto bytes = image_bytes(s.samples, s.features);
   Swept<double> e{std::vector<double>(s.outputs * s.samples),
@@ -129,7 +130,8 @@ void expect_both_products(const Make<T>& make, double room) {
     EXPECT_EQ(sweep(*x, s, 0, s.samples, w, false).z, got.z);
     EXPECT_GT(x->layouts().front().bytes + s.samples, 0u);
 
-    // In two blocks that begin at a multiple of the cut: the same z, and gradients that add up.
+    // Two blocks that start at multiples of the cut must give the same z, and gradients that add
+    // up.
     const std::size_t middle = s.samples / 2 / Features<T>::cut * Features<T>::cut;
     const Swept<T> left = sweep(*x, s, 0, middle, w), right = sweep(*x, s, middle, s.samples, w);
     std::vector<T> sum(got.g.size());
@@ -187,13 +189,13 @@ TEST(Features, SparsePixelsGiveBothProductsOnEveryInstructionSet) {
   });
 }
 
-TEST(Features, TheKernelOfTheProcessGivesBothProducts) {
+TEST(Features, SelectedKernelGivesBothProducts) {
   expect_both_products<float>(
       [](const Shape& s) { return make_features(pixels<float>(s), s.outputs, Sweeps::gradients); },
       5e-7);
 }
 
-TEST(Features, NanInAWeightReachesTheOutputsOfSamplesThatHaveItsPixel) {
+TEST(Features, NanInAWeightReachesTheSamplesThatUseItsPixel) {
   const Shape s{200, 30, 10};
   const auto bytes = image_bytes(s.samples, s.features);
   for (const bool sparse_kernel : {false, true}) {
@@ -210,7 +212,7 @@ TEST(Features, NanInAWeightReachesTheOutputsOfSamplesThatHaveItsPixel) {
   }
 }
 
-TEST(Features, ATestSetKeepsOneLayout) {
+TEST(Features, TestSetKeepsOneLayout) {
   const Shape s{200, 30, 10};
   const auto all = sparse_pixels(pixels<float>(s), 10, Sweeps::gradients)->layouts();
   const auto values = sparse_pixels(pixels<float>(s), 10, Sweeps::values)->layouts();
@@ -219,7 +221,7 @@ TEST(Features, ATestSetKeepsOneLayout) {
   EXPECT_EQ(all[0].bytes, values[0].bytes);
 }
 
-TEST(Staircase, AllInkOfASampleLiesBelowItsReachWhichNeverFalls) {
+TEST(Staircase, ReachBoundsTheInkOfASampleAndNeverFalls) {
   const std::size_t samples = 90, features = 50;
   const auto x = image_bytes(samples, features);
   const Staircase stairs = staircase(x, samples, features);

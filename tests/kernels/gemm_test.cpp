@@ -14,7 +14,7 @@
 namespace ticopd {
 namespace {
 
-// Before anything is loaded.
+// Read before main, when OpenBLAS is not loaded yet.
 const bool threads_were_set = std::getenv("OPENBLAS_NUM_THREADS") != nullptr;
 const bool core_was_set = std::getenv("OPENBLAS_CORETYPE") != nullptr;
 
@@ -30,7 +30,7 @@ T epsilon() {
   return std::numeric_limits<T>::epsilon();
 }
 
-// Both products against long double, with room behind every row and all four transpositions.
+// Compares both products with long double. Rows are padded, to find writes behind their end.
 template <class T>
 void expect_products(Shape s, bool ta, bool tb, T alpha, T beta) {
   const std::size_t lda = (ta ? s.m : s.k) + 3, ldb = (tb ? s.k : s.n) + 1, ldc = s.n + 2;
@@ -43,7 +43,7 @@ void expect_products(Shape s, bool ta, bool tb, T alpha, T beta) {
   for (std::size_t i = 0; i < s.m; ++i)
     for (std::size_t j = 0; j < ldc; ++j) {
       const std::size_t at = i * ldc + j;
-      if (j >= s.n) {  // behind the row: untouched
+      if (j >= s.n) {  // padding behind the row must stay unchanged
         ASSERT_EQ(plain[at], c[at]);
         ASSERT_EQ(fast[at], c[at]);
         continue;
@@ -67,7 +67,7 @@ class Gemm : public testing::Test {};
 using Scalars = testing::Types<float, double>;
 TYPED_TEST_SUITE(Gemm, Scalars);
 
-TYPED_TEST(Gemm, BlasAndThePlainLoopGiveTheProductForOddShapesAndAllTranspositions) {
+TYPED_TEST(Gemm, BlasAndThePlainLoopAgreeForOddShapesAndAllTranspositions) {
   for (const Shape& shape : shapes)
     for (const bool ta : {false, true})
       for (const bool tb : {false, true}) {
@@ -79,7 +79,7 @@ TYPED_TEST(Gemm, BlasAndThePlainLoopGiveTheProductForOddShapesAndAllTranspositio
       }
 }
 
-TYPED_TEST(Gemm, WithBetaZeroDoesNotReadTheOldValues) {
+TYPED_TEST(Gemm, BetaZeroDoesNotReadTheOldValues) {
   const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
   const std::vector<TypeParam> a{1, 2}, b{3, 4};
   std::vector<TypeParam> c{nan}, d{nan};
@@ -109,7 +109,7 @@ TYPED_TEST(Gemm, GivesTheSameBitsOnManyThreadsAtOnce) {
   for (const int wrong : different) EXPECT_EQ(wrong, 0);
 }
 
-TEST(Kernel, IsTheFastestThereUnlessOneIsAskedFor) {
+TEST(Kernel, DefaultIsTheFastestAvailable) {
   const auto all = [](Kernel) { return true; };
   const auto old = [](Kernel k) { return k != Kernel::amx && k != Kernel::avx512; };
   const auto bare = [](Kernel k) { return k == Kernel::plain; };
@@ -122,7 +122,7 @@ TEST(Kernel, IsTheFastestThereUnlessOneIsAskedFor) {
   EXPECT_EQ(choose_kernel("plain", all), Kernel::plain);
 }
 
-TEST(Kernel, OneThatIsNotThereIsNamedWithWhatItNeeds) {
+TEST(Kernel, UnavailableKernelIsRejectedWithWhatItNeeds) {
   const auto bare = [](Kernel k) { return k == Kernel::plain; };
   for (const auto& [word, needs] : {std::pair("amx", "AMX"), std::pair("avx512", "AVX-512"),
                                     std::pair("blas", "libopenblas")}) {
@@ -142,7 +142,7 @@ TEST(Kernel, OneThatIsNotThereIsNamedWithWhatItNeeds) {
   }
 }
 
-TEST(Kernel, TheTableMarksTheOneInUseAndTheEnvironmentIsLeftAlone) {
+TEST(Kernel, TableMarksTheKernelInUseAndTheEnvironmentIsUnchanged) {
   int used = 0;
   for (const KernelInfo& kernel : kernel_table()) {
     used += kernel.used;
@@ -153,7 +153,7 @@ TEST(Kernel, TheTableMarksTheOneInUseAndTheEnvironmentIsLeftAlone) {
   }
   EXPECT_EQ(used, 1);
   EXPECT_TRUE(kernel() != Kernel::plain || blas_name() == "plain");
-  // What was lent to OpenBLAS while it was loaded must be gone again.
+  // The variables set while OpenBLAS was loaded must be restored.
   EXPECT_EQ(std::getenv("OPENBLAS_NUM_THREADS") != nullptr, threads_were_set);
   EXPECT_EQ(std::getenv("OPENBLAS_CORETYPE") != nullptr, core_was_set);
 }

@@ -5,8 +5,8 @@
 
 namespace ticopd {
 
-// Runs `test` once for each instruction set that the vector code was compiled for and this machine
-// has, and leaves the choice as it was.
+// Runs `test` once on each instruction set that the vector code was compiled for and this machine
+// has. Afterwards the best one is active again.
 template <class Test>
 void on_every_instruction_set(const Test& test) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {

@@ -1,3 +1,4 @@
+// The int8 kernel for pixels, in emulation on any machine and in hardware if it has AMX.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,15 +20,15 @@ struct Shape {
   std::size_t samples, features, outputs;
 };
 
-// Ink that falls off with the pixel and varies in reach with the sample; every seventh pixel has
-// none, and neither has every ninth sample.
+// Ink becomes rarer with the pixel index and reaches differently far in each sample. Every seventh
+// pixel and every ninth sample has no ink.
 Dataset<float> images(const Shape& s, std::uint32_t stream = 21) {
   Generator draw = made_up::generator(stream);
   std::vector<std::uint8_t> x(s.samples * s.features);
   for (std::size_t i = 0; i < s.samples; ++i) {
     const double reach = (0.2 + draw.uniform()) * static_cast<double>(s.features);
     for (std::size_t k = 0; k < s.features; ++k) {
-      const std::size_t place = k * 31 % s.features;  // so that the staircase has sorting to do
+      const std::size_t place = k * 31 % s.features;  // so that the staircase must sort the pixels
       const bool inked = static_cast<double>(place) < reach && draw.uniform() < 0.5;
       if (inked && k % 7 != 3 && i % 9 != 4)
         x[i * s.features + k] =
@@ -41,8 +42,8 @@ struct Swept {
   std::vector<float> z, g;  // outputs x samples, outputs x features
 };
 
-// Over blocks that begin at `cuts`; the gradients of several are added up. The model puts deltas in
-// the place of z, and something that must not count behind them.
+// Sweeps over blocks that start at `cuts` and adds their gradients. The model replaces z by deltas,
+// and writes other values behind them, which must not count.
 Swept sweep(const Features<float>& x, const Shape& s, const std::vector<float>& w,
             const std::vector<float>& delta, std::vector<std::size_t> cuts = {0}) {
   Swept all{std::vector<float>(s.outputs * s.samples, 77.0f),
@@ -70,8 +71,8 @@ Swept sweep(const Features<float>& x, const Shape& s, const std::vector<float>& 
   return all;
 }
 
-// For each output and column, sum over k of row(k) x(k, column), and the most that it may be off:
-// 3e-7 of the row's largest entry times the pixels.
+// Checks, for each output and column, the sum over k of row(k) x(k, column). The tolerance is 3e-7
+// times the row's largest entry times the sum of the pixels.
 void expect_product(const std::vector<float>& got, const std::vector<float>& rows,
                     std::size_t outputs, std::size_t entries, std::size_t columns,
                     const std::function<double(std::size_t, std::size_t)>& x, double norm_room) {
@@ -117,16 +118,16 @@ std::vector<float> deltas(const Shape& s, double scale = 1e-3) {
   return made_up::normals<float>(s.outputs * s.samples, 6, scale);
 }
 
-TEST(DigitPixels, GiveBothProductsForAnyNumberOfSamplesAndPixels) {
+TEST(DigitPixels, BothProductsAreRightForAnyNumberOfSamplesAndPixels) {
   for (const std::size_t samples : {1, 63, 64, 65, 513, 1100})
     for (const std::size_t features : {1, 64, 65, 784}) {
-      if (samples > 513 && features == 784) continue;  // seen below
+      if (samples > 513 && features == 784) continue;  // covered below
       const Shape s{samples, features, 17};
       expect_both_products(s, weights(s), deltas(s));
     }
 }
 
-TEST(DigitPixels, GiveBothProductsForAnyNumberOfOutputs) {
+TEST(DigitPixels, BothProductsAreRightForAnyNumberOfOutputs) {
   for (const std::size_t outputs : {1, 8, 10, 16, 17, 31, 32, 33, 130, 300}) {
     const Shape s{150, 130, outputs};
     expect_both_products(s, weights(s), deltas(s));
@@ -135,14 +136,14 @@ TEST(DigitPixels, GiveBothProductsForAnyNumberOfOutputs) {
   expect_both_products(mnist, weights(mnist), deltas(mnist));
 }
 
-TEST(DigitPixels, AreAsExactAtEveryScale) {
+TEST(DigitPixels, AreEquallyAccurateAtEveryScale) {
   const Shape s{600, 200, 20};
   for (const double scale : {1e-36, 1e-30, 1e-20, 1e-6, 1.0, 1e20, 1e30})
     expect_both_products(s, weights(s, scale), deltas(s, scale));
 }
 
-// Late in training a few weights are large; the room is that of the largest in the row.
-TEST(DigitPixels, WithEntriesOfVeryDifferentSizeAreExactToTheLargest) {
+// Late in training a few weights are large; the tolerance is relative to the largest of the row.
+TEST(DigitPixels, AreAccurateRelativeToTheLargestEntry) {
   const Shape s{600, 200, 20};
   auto w = weights(s), delta = deltas(s);
   for (std::size_t k = 0; k < w.size(); ++k) w[k] *= std::exp2(-static_cast<float>(k % 37));
@@ -160,7 +161,7 @@ TEST(DigitPixels, RowsOfZerosGiveExactZeros) {
   for (std::size_t k = 0; k < s.features; ++k) EXPECT_EQ(got.g[6 * s.features + k], 0.0f);
 }
 
-TEST(DigitPixels, WithoutAnyInkGiveZeros) {
+TEST(DigitPixels, ImagesWithoutInkGiveZeros) {
   const Shape s{70, 30, 10};
   const Dataset<float> dark(70, 30, std::vector<std::uint8_t>(70 * 30), std::vector<double>(70));
   const auto x = int8_pixels_emulated(dark, 10, Sweeps::gradients);
@@ -169,7 +170,7 @@ TEST(DigitPixels, WithoutAnyInkGiveZeros) {
   EXPECT_EQ(got.g, std::vector<float>(300, 0.0f));
 }
 
-TEST(DigitPixels, PixelsWithoutInkAreNotLookedAtAndHaveNoGradient) {
+TEST(DigitPixels, PixelsWithoutInkAreNotReadAndHaveNoGradient) {
   const Shape s{100, 50, 10};
   auto w = weights(s);
   const auto x = int8_pixels_emulated(images(s), 10, Sweeps::gradients);
@@ -181,8 +182,8 @@ TEST(DigitPixels, PixelsWithoutInkAreNotLookedAtAndHaveNoGradient) {
   for (std::size_t j = 0; j < 10; ++j) EXPECT_EQ(after.g[j * 50 + 3], 0.0f);
 }
 
-// 600 of the samples have ink in 40 pixels only, so a whole tile does not reach the rest.
-TEST(DigitPixels, ANanOrInfinityReachesEverythingThatItsRowFeedsAndNothingElse) {
+// 600 samples have ink in only 40 pixels, so one tile contains none of the other pixels.
+TEST(DigitPixels, NanOrInfinityReachesExactlyTheResultsOfItsRow) {
   const Shape s{700, 200, 10};
   std::vector<std::uint8_t> ink(s.samples * s.features);
   for (std::size_t i = 0; i < s.samples; ++i)
@@ -204,7 +205,7 @@ TEST(DigitPixels, ANanOrInfinityReachesEverythingThatItsRowFeedsAndNothingElse) 
     }
 }
 
-TEST(DigitPixels, SweptInBlocksHaveTheSameOutputsBitByBit) {
+TEST(DigitPixels, SweepsInBlocksGiveTheSameOutputs) {
   const Shape s{1100, 150, 20};
   const auto w = weights(s), delta = deltas(s);
   const auto x = int8_pixels_emulated(images(s), 20, Sweeps::gradients);
@@ -220,8 +221,8 @@ TEST(DigitPixels, SweptInBlocksHaveTheSameOutputsBitByBit) {
   EXPECT_EQ(again.g, whole.g);
 }
 
-// A block may also end anywhere: what follows in its last tiles does not count.
-TEST(DigitPixels, ABlockMayEndWithinATile) {
+// A block may end anywhere; samples behind its end in the last tile do not count.
+TEST(DigitPixels, BlockMayEndWithinATile) {
   const Shape s{300, 80, 10};
   const auto w = weights(s), delta = deltas(s);
   const auto x = int8_pixels_emulated(images(s), 10, Sweeps::gradients);
@@ -250,7 +251,7 @@ TEST(DigitPixels, MiniBatchesReadTheSamePixels) {
   const auto x = int8_pixels_emulated(data, 10, Sweeps::values);
   const std::vector<std::uint32_t> positions{89, 0, 33, 33, 64};
   std::vector<float> w(10 * 100), row(100);
-  for (std::size_t k = 0; k < 100; ++k) {  // one pixel after the other
+  for (std::size_t k = 0; k < 100; ++k) {  // one pixel at a time
     std::fill(w.begin(), w.end(), 0.0f);
     w[k] = 1.0f;
     x->sweep_list(
@@ -265,8 +266,8 @@ TEST(DigitPixels, MiniBatchesReadTheSamePixels) {
   }
 }
 
-TEST(DigitPixels, KeepOnlyTilesUnderTheStaircaseAndOneLayoutForValues) {
-  // Half of the samples have ink in the first 64 pixels only.
+TEST(DigitPixels, StoreOnlyTilesUnderTheStaircaseAndOneLayoutForValues) {
+  // Half of the samples have ink only in the first 64 pixels.
   const std::size_t samples = 512, features = 640;
   std::vector<std::uint8_t> ink(samples * features);
   for (std::size_t i = 0; i < samples; ++i)
@@ -286,7 +287,7 @@ TEST(DigitPixels, KeepOnlyTilesUnderTheStaircaseAndOneLayoutForValues) {
   EXPECT_THROW(values->sweep(0, samples, w.data(), model, g.data()), std::logic_error);
 }
 
-TEST(DigitPixels, OnHardwareGiveTheBitsOfTheEmulation) {
+TEST(DigitPixels, HardwareGivesTheBitsOfTheEmulation) {
   const Shape s{1100, 784, 100};
   if (!cpu_has_amx()) {
     EXPECT_THROW(int8_pixels(images(s), s.outputs, Sweeps::gradients), UnavailableError);

@@ -11,7 +11,7 @@
 namespace ticopd {
 namespace {
 
-// Rows of numbers that are the same in float and double, with room as kernels leave it.
+// Rows of numbers that are equal in float and double, padded as kernels pad them.
 template <class T>
 struct Rows {
   Rows(std::size_t rows, std::size_t samples, std::uint32_t stream)
@@ -46,7 +46,7 @@ struct Size {
 const std::vector<Size> sizes{{1, 1, 1},   {10, 100, 33}, {7, 3, 16},   {10, 17, 47},
                               {23, 5, 32}, {3, 100, 129}, {12, 31, 512}};
 
-// All of one pass in float against the plain layers in double.
+// Compares all steps of one pass in float with the plain layers in double.
 void expect_like_double(const Layers<float>& math, Activation phi) {
   const Layers<double>& exact = plain_layers<double>();
   for (const auto& [rows, inner, samples] : sizes) {
@@ -82,17 +82,17 @@ void expect_like_double(const Layers<float>& math, Activation phi) {
 
 constexpr Activation all_activations[] = {Activation::sigmoid, Activation::tanh, Activation::relu};
 
-TEST(Layers, PlainOnesInFloatAreThoseInDoubleRounded) {
+TEST(Layers, PlainFloatLayersAgreeWithDouble) {
   for (const Activation phi : all_activations) expect_like_double(plain_layers<float>(), phi);
 }
 
-TEST(Layers, VectorsOfEveryInstructionSetAgreeWithThePlainOnes) {
+TEST(Layers, VectorLayersOfEveryInstructionSetAgreeWithDouble) {
   on_every_instruction_set([] {
     for (const Activation phi : all_activations) expect_like_double(vector_layers(), phi);
   });
 }
 
-TEST(Layers, NanReachesEverythingItFeedsAndNothingElse) {
+TEST(Layers, NanReachesExactlyTheResultsItFeeds) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const Layers<float>* math : {&plain_layers<float>(), &vector_layers()})
     for (const Activation phi : all_activations) {
@@ -112,8 +112,8 @@ TEST(Layers, NanReachesEverythingItFeedsAndNothingElse) {
     }
 }
 
-// What keeps the digits of a gradient where a shard is fitted well.
-TEST(Layers, ASumAndWhatItLostHaveMoreDigitsThanAFloat) {
+// The rounding error of a sum is kept, so that the gradient of a well-fitted shard stays accurate.
+TEST(Layers, SumWithItsRoundingErrorIsMoreAccurateThanFloat) {
   const std::size_t inner = 300, samples = 200;
   Rows<float> in(inner, samples, 3), out(1, samples, 9), lost(1, samples, 8);
   const auto w = numbers<float>(inner, 1);
@@ -136,7 +136,7 @@ TEST(Layers, ASumAndWhatItLostHaveMoreDigitsThanAFloat) {
   }
 }
 
-TEST(Layers, SigmoidIsRightAtBothEnds) {
+TEST(Layers, SigmoidIsAccurateAtBothEnds) {
   for (const float x : {-1000.0f, -88.0f, -20.0f, 0.0f, 20.0f, 88.0f, 1000.0f}) {
     Rows<float> v(1, 1, 1);
     v.lanes.at[0] = x;

@@ -1,5 +1,5 @@
-// The whole matrix: every algorithm, codec and precision over more graphs and more ways to run
-// them.
+// The full matrix: every algorithm, codec and precision, on more graphs and with more numbers of
+// threads and ranks than the fast tests.
 #include <gtest/gtest.h>
 
 #include "network/record.hpp"
@@ -30,15 +30,16 @@ void same_bits(const std::string& name) {
                              .batch = batch,
                              .iterations = 60,
                              .watch = {.rounds = {.every = 20}}};
-        // On the complete graph and the star alpha theta lambda_max is 0.5: all steps still hold.
+        // On the complete graph and the star alpha theta lambda_max is 0.5, so all steps are still
+        // stable.
         expect_same_bits<T>(name, setup, ways);
       }
 }
 
-TEST_P(EveryWay, HasTheSameBitsInFloat) {
+TEST_P(EveryWay, FloatRunsHaveTheSameBits) {
   same_bits<float>(GetParam());
 }
-TEST_P(EveryWay, HasTheSameBitsInDouble) {
+TEST_P(EveryWay, DoubleRunsHaveTheSameBits) {
   same_bits<double>(GetParam());
 }
 

@@ -1,4 +1,4 @@
-// 10^5 frames that are damaged, or whole but not the one that is due, over MPI: none is accepted.
+// 10^5 frames over MPI that are damaged, or intact but not the expected one: none is accepted.
 #include <gtest/gtest.h>
 
 #include "dense/problem.hpp"
@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t d = 40;
 constexpr std::uint32_t round = 3;
 constexpr int damages = 100'000;
-constexpr int window = 100;  // as many may be under way
+constexpr int window = 100;  // frames in flight at most
 
 const Codec<float>& codec() {
   static const auto made = [] {
@@ -30,7 +30,7 @@ std::vector<float> sent_row() {
   return v;
 }
 
-// What agent 1 sends in this round, after h = 0.
+// The message of agent 1 in this round, with surrogate h = 0 before it.
 struct Message {
   FrameHeader header;
   Bytes body;
@@ -48,7 +48,7 @@ struct Message {
   }
 };
 
-// Numbers that are the same in every run.
+// Pseudo-random numbers, the same in every run.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed) {}
@@ -77,7 +77,7 @@ Bytes damaged(const Message& right, Dice& dice) {
     case 3:
       frame = Bytes(dice.below(300), static_cast<std::byte>(dice.below(256)));
       break;
-    case 4: {  // a length that lies, with a checksum that does not
+    case 4: {  // a wrong length with a right checksum
       body.resize(dice.below(2 * body.size()));
       if (body.size() == right.body.size()) body.pop_back();
       return make_frame(header, body);
@@ -104,7 +104,7 @@ Bytes damaged(const Message& right, Dice& dice) {
   return header == right.header ? frame : make_frame(header, body);
 }
 
-TEST(DamagedFrames, AreAllRefusedAndTheRightOneIsTaken) {
+TEST(DamagedFrames, DamagedFramesAreAllRejectedAndTheRightOneIsAccepted) {
   MpiRanks::run(2, 60, [](Transport& t) {
     const Message right;
     if (t.rank() == 1) {

@@ -1,4 +1,5 @@
-// The same tests in every process that mpirun started: one speaks, and all fail where one fails.
+// Every process that mpirun started runs the same tests. Rank 0 prints, and all processes fail if
+// one fails.
 #include <gtest/gtest.h>
 
 #include <cstdio>

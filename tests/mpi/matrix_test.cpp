@@ -1,5 +1,4 @@
-// k processes = 1 process, bit by bit: every algorithm, every codec, on as many ranks as mpirun
-// started.
+// k processes = 1 process, bit by bit: every algorithm and codec, on all ranks that mpirun started.
 #include <gtest/gtest.h>
 
 #include "mpi/world.hpp"

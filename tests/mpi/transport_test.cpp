@@ -1,3 +1,4 @@
+// The MPI transport: the conformance tests, and what only MPI has to do.
 #include <sys/wait.h>
 
 #include <thread>
@@ -12,7 +13,7 @@ namespace {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Mpi, TransportConformance, MpiRanks);
 
-TEST(MpiTransport, TakesInWhatIsExpectedBeforeItIsAskedFor) {
+TEST(MpiTransport, ReceivesExpectedFramesBeforeTheCallToReceive) {
   MpiRanks::run(2, 20, [](Transport& t) {
     const int other = 1 - t.rank();
     Bytes large(2'000'000, static_cast<std::byte>(t.rank() + 1));
@@ -21,7 +22,7 @@ TEST(MpiTransport, TakesInWhatIsExpectedBeforeItIsAskedFor) {
     barrier(t, 9);
     t.send(other, 3, large);
     t.send(other, 3, Bytes(5));
-    // Nobody calls MPI now but the thread that is there for it; too large to travel otherwise.
+    // Only the transport's own thread calls MPI now. The frame is too large to arrive without it.
     if (dynamic_cast<MpiTransport&>(t).progresses())
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
     const double asked_at = seconds_now();
@@ -31,7 +32,7 @@ TEST(MpiTransport, TakesInWhatIsExpectedBeforeItIsAskedFor) {
   });
 }
 
-TEST(MpiTransport, RefusesAFrameThatIsTooLongAndGoesOn) {
+TEST(MpiTransport, RejectsAFrameThatIsTooLongAndContinues) {
   MpiRanks::run(2, 20, [](Transport& t) {
     if (t.rank() == 0) {
       for (const std::size_t length : {100u, 100'001u, 7u, 2'000'000u, 8u})
@@ -43,12 +44,12 @@ TEST(MpiTransport, RefusesAFrameThatIsTooLongAndGoesOn) {
     EXPECT_EQ(t.receive(0, 0, 100).size(), 100u);
     EXPECT_THROW((void)t.receive(0, 0, 100'000), FormatError);
     EXPECT_EQ(t.receive(0, 0, 100).size(), 7u);
-    EXPECT_THROW((void)t.receive(0, 0, 1000), FormatError);  // without having been expected
+    EXPECT_THROW((void)t.receive(0, 0, 1000), FormatError);  // without a call of expect()
     EXPECT_EQ(t.receive(0, 0, 1000).size(), 8u);
   });
 }
 
-TEST(MpiTransport, CountsWhatPassesByTheAgentTheFrameNames) {
+TEST(MpiTransport, CountsTrafficPerAgent) {
   MpiRanks::run(2, 20, [](Transport& t) {
     t.traffic() = {};
     FrameHeader header;
@@ -71,8 +72,8 @@ TEST(MpiTransport, CountsWhatPassesByTheAgentTheFrameNames) {
   });
 }
 
-// Rank 1 fails of something; all others, who wait for somebody else, fail of the same.
-TEST(MpiTransport, WhoGivesUpIsHeardByAllWhoWait) {
+// Rank 1 fails. All other ranks wait for another rank, and must fail with the same reason.
+TEST(MpiTransport, AbandonWakesAllWaitingRanks) {
   MpiRanks::run(4, 60, [](Transport& t) {
     auto& ranks = dynamic_cast<MpiTransport&>(t);
     if (t.rank() == 1) {
@@ -89,14 +90,14 @@ TEST(MpiTransport, WhoGivesUpIsHeardByAllWhoWait) {
     const Processes::Parting parting = ranks.part();
     EXPECT_TRUE(parting.told);
     if (t.rank() == 0) {
-      ASSERT_EQ(parting.reasons.size(), 1u);  // those who passed it on have no reason of their own
+      ASSERT_EQ(parting.reasons.size(), 1u);  // ranks that pass it on add no reason
       EXPECT_EQ(parting.reasons[0].rank, 1);
       ranks.let_go();
     }
   });
 }
 
-TEST(MpiTransport, KnowsWhereEveryRankIs) {
+TEST(MpiTransport, KnowsTheHostOfEveryRank) {
   MpiRanks::run(3, 20, [](Transport& t) {
     auto& ranks = dynamic_cast<MpiTransport&>(t);
     for (int r = 0; r < t.size(); ++r) EXPECT_EQ(ranks.host(r), Peer::here().name());
@@ -107,7 +108,7 @@ TEST(MpiTransport, KnowsWhereEveryRankIs) {
   });
 }
 
-TEST(Peer, IsSeenToBeGoneOnTheSameMachineOnly) {
+TEST(Peer, IsGoneAnswersForTheSameMachineOnly) {
   const Peer me = Peer::here();
   EXPECT_FALSE(me.is_gone(me));
   Peer dead = me;

@@ -21,7 +21,7 @@ inline int world_rank() {
   return rank;
 }
 
-// MPI_Barrier waits by spinning, and there are more processes than processors.
+// MPI_Barrier spins while it waits, which is slow with more processes than processors.
 inline void patient_barrier(MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(comm, &request);
@@ -29,7 +29,7 @@ inline void patient_barrier(MPI_Comm comm) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 }
 
-// The first so many processes as ranks of their own; the others wait until they are done.
+// Runs `body` on the first `ranks` processes. The other processes wait until they are done.
 struct MpiRanks {
   static void run(int ranks, double deadline_s, const std::function<void(Transport&)>& body) {
     if (ranks > world_size()) throw std::logic_error("mpirun started too few processes");
@@ -44,7 +44,7 @@ struct MpiRanks {
       } catch (...) {
         error = std::current_exception();
       }
-      patient_barrier(some);  // nobody takes its transport away while others use theirs
+      patient_barrier(some);  // no rank destroys its transport while others still use theirs
     }
     patient_barrier(MPI_COMM_WORLD);
     if (error) std::rethrow_exception(error);

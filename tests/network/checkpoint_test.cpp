@@ -1,3 +1,4 @@
+// Checkpoints: a resumed run has the same digest, and damaged files are rejected.
 #include "ticopd/run/checkpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ class Checkpoint : public ::testing::TestWithParam<std::string> {
   }
   ~Checkpoint() override { fs::remove_all(folder); }
 
-  // The same over links that come and go, where that makes sense.
+  // The same over time-varying links, for methods that support them.
   template <class T>
   void expect_no_trace_over_links(const std::string& name) {
     const AlgorithmNeeds needs = algorithm_needs(options_of(name));
@@ -59,7 +60,7 @@ class Checkpoint : public ::testing::TestWithParam<std::string> {
             .iterations = 40};
   }
 
-  // Runs until `at`, where somebody asks it to stop.
+  // Runs until round `at`, where it is asked to stop.
   template <class T>
   Solution<T> stopped(const RunFactory<T>& run, ticopd::Setup<T> s, std::uint32_t at,
                       int ranks) const {
@@ -90,7 +91,7 @@ class Checkpoint : public ::testing::TestWithParam<std::string> {
                    std::to_string(first) + " then " + std::to_string(second));
       const Solution<T> part = stopped(run, s, at, first);
       EXPECT_FALSE(part.finished);
-      EXPECT_EQ(part.rounds, first == 1 ? at : at + 1);  // the word travels for a round
+      EXPECT_EQ(part.rounds, first == 1 ? at : at + 1);  // the request takes one round to arrive
       EXPECT_FALSE(fs::exists(file.string() + ".tmp"));
       const Solution<T> rest = resumed(run, s, second);
       EXPECT_TRUE(rest.finished);
@@ -109,12 +110,12 @@ class Checkpoint : public ::testing::TestWithParam<std::string> {
   fs::path folder, file;
 };
 
-TEST_P(Checkpoint, AnInterruptionLeavesNoTraceInTheDigest) {
+TEST_P(Checkpoint, InterruptionDoesNotChangeTheDigest) {
   expect_no_trace<float>(GetParam());
   expect_no_trace<double>(GetParam());
 }
 
-TEST_P(Checkpoint, AnInterruptionLeavesNoTraceOverLinksThatComeAndGo) {
+TEST_P(Checkpoint, InterruptionDoesNotChangeTheDigestOverTimeVaryingLinks) {
   expect_no_trace_over_links<float>(GetParam());
 }
 
@@ -133,7 +134,7 @@ class CheckpointFile : public Checkpoint {
 };
 INSTANTIATE_TEST_SUITE_P(One, CheckpointFile, ::testing::Values("ticopd"));
 
-TEST_P(CheckpointFile, TruncatedAnywhereIsRefused) {
+TEST_P(CheckpointFile, EveryTruncationIsRejected) {
   for (std::size_t length = 0; length < bytes.size(); length += 1 + length / 40) {
     write(file, bytes.substr(0, length));
     EXPECT_THROW(resumed(run, s, 1), FormatError) << length << " of " << bytes.size() << " bytes";
@@ -142,7 +143,7 @@ TEST_P(CheckpointFile, TruncatedAnywhereIsRefused) {
   EXPECT_THROW(resumed(run, s, 1), FormatError);
 }
 
-TEST_P(CheckpointFile, WithAnyBitOfItsHeaderFlippedIsRefused) {
+TEST_P(CheckpointFile, EveryBitFlipInTheHeaderIsRejected) {
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), sizeof length);
   ASSERT_LT(length, bytes.size());
@@ -159,7 +160,7 @@ TEST_P(CheckpointFile, WithAnyBitOfItsHeaderFlippedIsRefused) {
   }
 }
 
-TEST_P(CheckpointFile, OfAnotherAlgorithmPrecisionOrSizeIsRefused) {
+TEST_P(CheckpointFile, AnotherAlgorithmPrecisionOrSizeIsRejected) {
   EXPECT_THROW(resumed(algorithm<float>("beer", s.graph), s, 1), FormatError);
   const auto other = setup<double>("ticopd");
   EXPECT_THROW(resumed(algorithm<double>("ticopd", s.graph), other, 1), FormatError);
@@ -167,19 +168,19 @@ TEST_P(CheckpointFile, OfAnotherAlgorithmPrecisionOrSizeIsRefused) {
   EXPECT_THROW(resumed(run, s, 1), FormatError);
 }
 
-TEST_P(CheckpointFile, CannotBeWrittenIntoAFolderThatIsNotThere) {
+TEST_P(CheckpointFile, MissingFolderIsADiskError) {
   file = folder / "missing" / "checkpoint.safetensors";
   EXPECT_THROW(stopped(run, s, 3, 1), DiskError);
   EXPECT_THROW(stopped(run, s, 3, 3), DiskError)
       << "the rank that failed tells why, the others only lost it";
 }
 
-TEST_P(CheckpointFile, ResumeWithoutOneStartsFromTheBeginning) {
+TEST_P(CheckpointFile, ResumeWithoutACheckpointStartsFromTheBeginning) {
   fs::remove(file);
   EXPECT_EQ(resumed(run, s, 1).digest, solve(run, s).digest);
 }
 
-TEST_P(CheckpointFile, IsSavedEverySoManyRounds) {
+TEST_P(CheckpointFile, IsSavedEveryGivenNumberOfRounds) {
   s.saving.file = file;
   s.saving.every = 15;
   int calls = 0;

@@ -1,3 +1,4 @@
+// The number of usable cores, from the affinity mask and cgroups, and pinned threads.
 #include "ticopd/system/cores.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 
 using Cores = TemporaryFolder;
 
-TEST_F(Cores, TheSmallestQuotaOfAGroupAndThoseAboveItCounts) {
+TEST_F(Cores, SmallestQuotaOfAGroupAndItsParentsCounts) {
   write("cpu.max", "max 100000\n");
   write("site/cpu.max", "150000 100000\n");
   write("site/job/cpu.max", "400000 100000\n");
@@ -21,7 +22,7 @@ TEST_F(Cores, TheSmallestQuotaOfAGroupAndThoseAboveItCounts) {
   EXPECT_TRUE(std::isinf(cgroup_cpus("0::/\n", folder_)));
 }
 
-TEST_F(Cores, GroupsOfVersionOneAreReadToo) {
+TEST_F(Cores, CgroupsOfVersionOneAreReadToo) {
   write("cpu/job/cpu.cfs_quota_us", "250000\n");
   write("cpu/job/cpu.cfs_period_us", "100000\n");
   write("cpu,cpuacct/other/cpu.cfs_quota_us", "-1\n");
@@ -30,18 +31,18 @@ TEST_F(Cores, GroupsOfVersionOneAreReadToo) {
   EXPECT_TRUE(std::isinf(cgroup_cpus("1:cpu:/other\n", folder_)));
 }
 
-TEST_F(Cores, WithoutGroupsOrWithNonsenseNothingLimits) {
+TEST_F(Cores, MissingOrInvalidGroupsSetNoLimit) {
   write("cpu.max", "many\n");
   for (const char* groups : {"", "nonsense", "0::/gone/away\n", "7:cpu:\n"})
     EXPECT_TRUE(std::isinf(cgroup_cpus(groups, folder_))) << groups;
 }
 
-TEST_F(Cores, TheAffinityMaskIsTheMost) {
+TEST_F(Cores, AffinityMaskLimitsTheCores) {
   EXPECT_GE(usable_cores(), 1);
   EXPECT_LE(usable_cores(), static_cast<int>(allowed_cpus().size()));
 }
 
-TEST_F(Cores, APinnedPoolKeepsEachThreadToOneProcessorAndGivesTheCallerItsOwnBack) {
+TEST_F(Cores, PinnedPoolBindsEachThreadToOneProcessorAndRestoresTheCaller) {
   const std::vector<int> before = allowed_cpus();
   if (before.size() < 2) GTEST_SKIP() << "one processor: nothing to pin";
   {

@@ -1,4 +1,4 @@
-// A frame that is damaged or belongs elsewhere is refused, with a name, and nobody is left waiting.
+// A frame that is damaged or belongs elsewhere is rejected by name, and no rank waits forever.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace {
 
 using Damage = std::function<Bytes(Bytes)>;
 
-// Passes everything on, but damages what rank 0 receives of one agent and round.
+// Passes all frames on, but damages those that rank 0 receives from one agent in one round.
 class Tampering final : public Transport {
  public:
   Tampering(Transport& over, int agent, std::uint64_t round, Damage damage)
@@ -44,7 +44,7 @@ class Tampering final : public Transport {
   Damage damage_;
 };
 
-// A frame that is whole, with another header or body.
+// Makes a valid frame with another header or body.
 Damage remade(std::function<void(FrameHeader&, Bytes&)> change) {
   return [change](const Bytes& frame) {
     FrameHeader header;
@@ -56,7 +56,7 @@ Damage remade(std::function<void(FrameHeader&, Bytes&)> change) {
   };
 }
 
-// Ring of 6 on 3 ranks: rank 0 hosts agents 0 and 1 and hears agents 2 and 5.
+// Ring of 6 on 3 ranks: rank 0 hosts agents 0 and 1 and receives from agents 2 and 5.
 template <class Algorithm>
 std::vector<std::exception_ptr> errors_of(const Algorithm& params, const Damage& damage) {
   const Graph graph = ring(6);
@@ -86,18 +86,18 @@ void expect_refused(const Damage& damage, const std::string& also = "") {
   EXPECT_TRUE(is<FormatError>(errors[0])) << text;
   EXPECT_NE(text.find("agent 5, round 3, channel 0"), std::string::npos) << text;
   EXPECT_NE(text.find(also), std::string::npos) << text;
-  for (const std::size_t r : {1, 2})  // a rank that was ahead may have finished its part of a round
+  for (const std::size_t r : {1, 2})  // a rank that was ahead may have finished its part
     EXPECT_TRUE(is<Interrupted>(errors[r])) << message_of(errors[r]);
 }
 
-TEST(DamagedFrame, UndamagedAllIsWell) {
+TEST(DamagedFrame, IntactFramesAreAccepted) {
   for (const auto& error : errors_of(ticopd, [](Bytes b) { return b; }))
     EXPECT_FALSE(error) << message_of(error);
   for (const auto& error : errors_of(ticopd, remade([](FrameHeader&, Bytes&) {})))
     EXPECT_FALSE(error) << message_of(error);
 }
 
-TEST(DamagedFrame, WithABitFlippedIsRefused) {
+TEST(DamagedFrame, BitFlipIsRejected) {
   for (const std::size_t at : {0u, 5u, 6u, 8u, 17u, 33u, 41u, 50u, 56u, 60u, 90u})
     expect_refused([at](Bytes b) {
       b.at(at) ^= std::byte{4};
@@ -105,7 +105,7 @@ TEST(DamagedFrame, WithABitFlippedIsRefused) {
     });
 }
 
-TEST(DamagedFrame, CutShortOrTooLongIsRefused) {
+TEST(DamagedFrame, WrongLengthIsRejected) {
   for (const std::size_t length : {0u, 1u, 55u, 56u, 70u, 1000u})
     expect_refused([length](Bytes b) {
       b.resize(length);
@@ -113,7 +113,7 @@ TEST(DamagedFrame, CutShortOrTooLongIsRefused) {
     });
 }
 
-TEST(DamagedFrame, OfAnotherRoundAgentOrChannelIsRefusedAndNamed) {
+TEST(DamagedFrame, AnotherRoundAgentOrChannelIsRejectedAndNamed) {
   expect_refused(remade([](FrameHeader& h, Bytes&) { h.round = 2; }),
                  "came instead: agent 5, round 2, channel 0");
   expect_refused(remade([](FrameHeader& h, Bytes&) { h.agent = 2; }),
@@ -122,7 +122,7 @@ TEST(DamagedFrame, OfAnotherRoundAgentOrChannelIsRefusedAndNamed) {
                  "came instead: agent 5, round 3, channel 1");
 }
 
-TEST(DamagedFrame, OfAnotherKindPrecisionOrSizeIsRefused) {
+TEST(DamagedFrame, AnotherTypePrecisionOrSizeIsRejected) {
   expect_refused(remade([](FrameHeader& h, Bytes&) { h.type = FrameType::raw; }));
   expect_refused(remade([](FrameHeader& h, Bytes&) { h.type = FrameType::skip; }));
   expect_refused(remade([](FrameHeader& h, Bytes&) { h.scalar_bytes = 8; }));
@@ -130,15 +130,15 @@ TEST(DamagedFrame, OfAnotherKindPrecisionOrSizeIsRefused) {
   expect_refused(remade([](FrameHeader&, Bytes& body) { body.pop_back(); }), "codec");
 }
 
-// A sender whose arithmetic differs from ours sends whole frames: the hash of its surrogate tells.
-TEST(DamagedFrame, AfterWhichTheSurrogatesDifferIsRefused) {
+// A sender with different arithmetic sends valid frames. Only the hash of its surrogate reveals it.
+TEST(DamagedFrame, FrameThatLeadsToAnotherSurrogateIsRejected) {
   expect_refused(remade([](FrameHeader&, Bytes& body) { body[0] ^= std::byte{1}; }), "surrogate");
   expect_refused(remade([](FrameHeader& h, Bytes&) { ++h.surrogate; }), "surrogate");
 }
 
-// BEER's second mirror is received a round later: its frames are still named by the round they are
-// of.
-TEST(DamagedFrame, OfTheSecondChannelIsNamedToo) {
+// BEER receives its second mirror one round later. The message must still name the round in which
+// the frame was sent.
+TEST(DamagedFrame, MessageNamesTheSecondChannel) {
   const auto errors = errors_of(BEER{.eta = 0.001, .gamma = 0.2}, [](Bytes b) {
     FrameHeader header;
     std::span<const std::byte> body;

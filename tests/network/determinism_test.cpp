@@ -1,4 +1,4 @@
-// 1 process = k processes, bit by bit. Where this fails nothing else need be looked at.
+// 1 process = k processes, bit by bit. If this test fails, fix it before any other.
 #include <gtest/gtest.h>
 
 #include "network/record.hpp"
@@ -34,13 +34,13 @@ void same_bits_with_every_codec(const std::string& name) {
   }
 }
 
-TEST_P(Determinism, OneProcessIsKProcessesBitByBit) {
+TEST_P(Determinism, AnyNumberOfRanksAndThreadsGivesTheSameBits) {
   same_bits_with_every_codec<float>(GetParam());
   same_bits_with_every_codec<double>(GetParam());
 }
 
-// Rows long enough that a map is cut over threads, and not a multiple of anything.
-TEST_P(Determinism, LongRowsCutOverThreadsHaveTheSameBits) {
+// Rows so long that a map is split over threads; their length is not a multiple of any block size.
+TEST_P(Determinism, LongRowsSplitOverThreadsHaveTheSameBits) {
   const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{6, 8192 * 2 + 37, 3});
   const CodecOptions options = codec_for(GetParam(), {.kind = "qsgd"});
   ticopd::Setup<float> setup{.graph = graph_for(GetParam(), ring(6)),
@@ -48,7 +48,8 @@ TEST_P(Determinism, LongRowsCutOverThreadsHaveTheSameBits) {
                              .codec = make_codec<float>(options),
                              .iterations = 3,
                              .watch = {.rounds = {.every = 2}}};
-  // Three samples in 16,421 dimensions are steep: the steps of the small problem would diverge.
+  // Three samples in 16,421 dimensions make f_i steep: the step sizes of the small problem would
+  // diverge.
   AlgorithmOptions steps = options_of(GetParam());
   for (auto& [key, value] : steps.parameters)
     if (key == "alpha" || key == "mu" || (key == "eta" && GetParam() != "ticopd")) value = 1e-5;

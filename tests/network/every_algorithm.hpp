@@ -11,8 +11,8 @@
 
 namespace ticopd::dense {
 
-// Steps with which each algorithm stays finite on a small least-squares problem. An algorithm that
-// is new in the registry's table fails here until it has a line.
+// Step sizes with which each algorithm stays finite on a small least-squares problem. A new
+// algorithm in the registry fails here until it gets a line.
 inline AlgorithmOptions options_of(std::string_view name) {
   if (name == "ticopd")
     return {"ticopd", {{"alpha", 0.05}, {"theta", 1}, {"eta", 0.1}, {"gamma", 0.9}}, {}};
@@ -54,12 +54,12 @@ inline std::vector<std::string> algorithm_names() {
   return names;
 }
 
-// This graph, or a star where the method has a server.
+// This graph, or a star if the method has a server.
 inline Graph graph_for(std::string_view name, const Graph& graph) {
   return algorithm_needs(options_of(name)).centre ? star(graph.agents()) : graph;
 }
 
-// This codec, unless the method has one of its own or none at all.
+// This codec, unless the method has its own or sends uncompressed rows.
 inline CodecOptions codec_for(std::string_view name, const CodecOptions& codec) {
   if (algorithm_info(name).uncompressed) return {};
   return algorithm_needs(options_of(name)).codec.value_or(codec);

@@ -1,4 +1,4 @@
-// A rank whose solve() throws tells the others why: they do not wait for the deadline.
+// A rank whose solve() throws tells the others why, so they do not wait for the deadline.
 #include <gtest/gtest.h>
 
 #include "dense/problem.hpp"
@@ -14,7 +14,7 @@ ticopd::Setup<double> setup() {
           .iterations = 10};
 }
 
-// One rank that notes what it says to the others when it gives up.
+// A single rank that records what it tells the others when it fails.
 class Noting final : public Transport {
  public:
   int rank() const override { return 0; }
@@ -29,7 +29,7 @@ class Noting final : public Transport {
   Arrival do_receive(int, std::uint32_t, std::size_t) override { return {}; }
 };
 
-TEST(GivingUp, OfOneProcessIsHeardByTheOthersAtOnce) {
+TEST(FailedRank, EndsTheOtherRanksAtOnce) {
   ThreadRanks all(2, 30);
   std::vector<std::exception_ptr> errors(2);
   std::vector<std::thread> threads;
@@ -37,7 +37,7 @@ TEST(GivingUp, OfOneProcessIsHeardByTheOthersAtOnce) {
     threads.emplace_back([&, r] {
       ticopd::Setup<double> s = setup();
       s.execution.transport = &all.rank(r);
-      s.watch.on_round = [](std::uint32_t round) {  // of rank 0
+      s.watch.on_round = [](std::uint32_t round) {  // called on rank 0 only
         if (round == 3) throw DiskError("the disk is full");
       };
       try {
@@ -51,7 +51,7 @@ TEST(GivingUp, OfOneProcessIsHeardByTheOthersAtOnce) {
   EXPECT_EQ(message_of(errors[1]), "rank 0 is gone: the disk is full");
 }
 
-TEST(GivingUp, IsSaidOnceWithTheCodeOfTheError) {
+TEST(FailedRank, TellsTheOthersOnceWithItsExitCode) {
   Noting ranks;
   ticopd::Setup<double> s = setup();
   s.execution.transport = &ranks;
@@ -64,7 +64,7 @@ TEST(GivingUp, IsSaidOnceWithTheCodeOfTheError) {
   EXPECT_EQ(ranks.said[1], "70 no room");
 }
 
-TEST(GivingUp, IsLeftToACallerWhoSaysSo) {
+TEST(FailedRank, LeavesTheMessageToTheCallerOnRequest) {
   Noting ranks;
   ticopd::Setup<double> s = setup();
   s.execution.transport = &ranks;

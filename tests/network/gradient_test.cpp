@@ -1,3 +1,4 @@
+// The network's gradient verb: blocks, threads and mini-batches.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,7 +14,7 @@ namespace {
 constexpr int n = 4;
 constexpr std::size_t m = 20;
 
-// Notes what it is asked for. Block b of agent i has the gradient (100 i + b, ...).
+// Records what it is asked for. Block b of agent i has the gradient (100 i + b, ...).
 class Noting final : public Objective<double> {
  public:
   int agents() const override { return n; }
@@ -60,7 +61,7 @@ struct World {
   CpuNetwork<double> net;
 };
 
-TEST(Gradient, IsTheSumOfAnAgentsBlocksAtItsOwnRow) {
+TEST(Gradient, AddsTheBlocksOfEachAgentAtItsOwnRow) {
   for (const int threads : {1, 3}) {
     World w(0, 1, threads);
     Field<double> x = w.net.field(), g = w.net.field();
@@ -82,7 +83,7 @@ TEST(Gradient, IsTheSumOfAnAgentsBlocksAtItsOwnRow) {
   }
 }
 
-// An objective as a user writes it, of the four functions that are needed.
+// An objective as a user writes it: only the four required functions.
 class Counting final : public Objective<double> {
  public:
   int agents() const override { return n; }
@@ -97,7 +98,7 @@ class Counting final : public Objective<double> {
   mutable std::atomic<int> values = 0;
 };
 
-TEST(Gradient, DoesNotAskForTheValue) {
+TEST(Gradient, DoesNotEvaluateTheValue) {
   const Graph graph = ring(n);
   const Counting f;
   const auto codec = make_codec<double>({});
@@ -130,7 +131,7 @@ TEST(MiniBatch, HoldsDistinctSamplesOfTheAgent) {
 }
 
 // DoCoM and BEER need the same samples at two points of one round, and fresh ones in the next.
-TEST(MiniBatch, IsAFunctionOfSeedAgentAndRoundAndOfNothingElse) {
+TEST(MiniBatch, DependsOnlyOnSeedAgentAndRound) {
   World w(7), same(7), other(7, 2);
   const auto first = w.batches(5);
   EXPECT_EQ(w.batches(5), first) << "twice in one round";
@@ -145,7 +146,7 @@ TEST(MiniBatch, IsAFunctionOfSeedAgentAndRoundAndOfNothingElse) {
   }
 }
 
-TEST(MiniBatch, OfAllTheSamplesIsTheFullGradient) {
+TEST(MiniBatch, BatchOfAllSamplesIsTheFullGradient) {
   World w(m);
   for (const auto& [agent, samples] : w.batches(1)) EXPECT_TRUE(samples.empty());
 }

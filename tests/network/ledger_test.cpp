@@ -1,3 +1,4 @@
+// The byte ledger of a run, for every algorithm.
 #include "ticopd/network/ledger.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@ bool speaks_every_round(const std::string& name) {
   return name != "sparq_sgd" && name != "local_sgd" && name != "qsparse_local_sgd";
 }
 
-TEST(Ledger, CountsThePayloadOfEveryRoundAndChannelAndEveryLink) {
+TEST(Ledger, CountsThePayloadOfEveryRoundChannelAndLink) {
   constexpr std::uint32_t rounds = 25;
   const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{10, 33, 4});
   for (const std::string& name : algorithm_names()) {
@@ -32,9 +33,9 @@ TEST(Ledger, CountsThePayloadOfEveryRoundAndChannelAndEveryLink) {
         const auto solution = solve(algorithm<float>(name, graph), setup);
         const bool tracks = name == "beer" || name == "docom" || name == "gradient_tracking";
         const std::uint64_t channels = tracks ? 2 : 1;
-        const bool local = name == "nids" || name == "lead";  // their first step
+        const bool local = name == "nids" || name == "lead";  // their first step sends nothing
         const std::uint64_t exchanges = (rounds - local) * channels;
-        // A warm start sends the first gradients once, in full.
+        // A warm start sends the first gradients once, uncompressed.
         const bool starts = name == "beer" || name == "docom";
         const std::uint64_t warm = starts ? 33 * sizeof(float) : 0;
         const std::uint64_t payload = exchanges * codec->payload_bytes(33) + warm;
@@ -59,8 +60,8 @@ TEST(Ledger, CountsThePayloadOfEveryRoundAndChannelAndEveryLink) {
   }
 }
 
-// Whatever travels, when, and to whom: the sums over links and agents are one and the same.
-TEST(Ledger, AddsUpWhereMessagesAreForSome) {
+// The sums over links and over agents agree for any messages to any receivers.
+TEST(Ledger, AgentsAndLinksAddUpToTheSameBytes) {
   const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{10, 33, 4});
   for (const std::string& name : algorithm_names())
     for (const double drop : {0.0, 0.4}) {
@@ -99,9 +100,9 @@ TEST(Ledger, AddsUpWhereMessagesAreForSome) {
     }
 }
 
-// Never more than was allowed, and nearly all of it; what is sent before the first round is no
+// The run spends nearly all of its budget and never more. Messages before the first round are not a
 // round.
-TEST(Ledger, EndsARunByTheBitsItSent) {
+TEST(Ledger, RunEndsWhenItsBitBudgetIsSpent) {
   const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{6, 33, 4});
   for (const char* name : {"ticopd", "beer", "local_sgd"}) {
     ticopd::Setup<float> setup{.graph = ring(6), .objective = f, .iterations = 1000};
@@ -114,12 +115,12 @@ TEST(Ledger, EndsARunByTheBitsItSent) {
   }
 }
 
-TEST(Ledger, CountsWhatIsSaturatedOnceForWhatIsSent) {
+TEST(Ledger, CountsSaturatedCoordinatesOncePerMessage) {
   const auto f = std::make_shared<LeastSquares<float>>(ProblemSize{6, 10, 4});
   CodecOptions grid;
   grid.kind = "grid";
   grid.bits = 4;
-  grid.r0 = 1e-9;  // everything is outside
+  grid.r0 = 1e-9;  // every coordinate is outside the box
   grid.kappa = 1;
   const ticopd::Setup<float> setup{
       .graph = ring(6), .objective = f, .codec = make_codec<float>(grid), .iterations = 30};

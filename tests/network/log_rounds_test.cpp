@@ -1,3 +1,4 @@
+// The rounds that a run logs.
 #include "ticopd/run/log_rounds.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ std::vector<std::uint32_t> logged(const LogRounds& log, std::uint32_t last) {
   return rounds;
 }
 
-TEST(LogRounds, HoldsTheFirstTwoAndTheLast) {
+TEST(LogRounds, IncludeTheFirstTwoAndTheLast) {
   for (const std::uint32_t last : {1u, 2u, 17u, 999u, 5000u}) {
     const auto rounds = logged({}, last);
     EXPECT_EQ(rounds[0], 0u);
@@ -24,7 +25,7 @@ TEST(LogRounds, HoldsTheFirstTwoAndTheLast) {
   EXPECT_EQ(logged({}, 0), (std::vector<std::uint32_t>{0}));
 }
 
-TEST(LogRounds, AreAboutSixtyInAHundredThousand) {
+TEST(LogRounds, LogAboutSixtyOfAHundredThousandRounds) {
   const auto rounds = logged({}, 100000);
   EXPECT_GE(rounds.size(), 54u);
   EXPECT_LE(rounds.size(), 64u);
@@ -33,7 +34,7 @@ TEST(LogRounds, AreAboutSixtyInAHundredThousand) {
   EXPECT_GT(logged({.points = 200}, 100000).size(), 130u);
 }
 
-TEST(LogRounds, OfALongerRunAreTheSameEarlyOnes) {
+TEST(LogRounds, LongerRunsLogTheSameEarlyRounds) {
   const auto longest = logged({}, 300000);
   for (const std::uint32_t last : {50u, 1000u, 4321u, 100000u}) {
     auto rounds = logged({}, last);
@@ -44,7 +45,7 @@ TEST(LogRounds, OfALongerRunAreTheSameEarlyOnes) {
   }
 }
 
-TEST(LogRounds, CanBeEverySoMany) {
+TEST(LogRounds, EveryTenRoundsCanBeLogged) {
   EXPECT_EQ(logged({.every = 10}, 35), (std::vector<std::uint32_t>{0, 1, 10, 20, 30, 35}));
 }
 

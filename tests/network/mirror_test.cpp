@@ -1,3 +1,4 @@
+// A mirror: surrogates, mixtures and ghost rows after each kind of send.
 #include "ticopd/network/mirror.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ struct World {
     }
     return v;
   }
-  // Q of one agent's row, drawn as round `round` on `channel` would.
+  // Q of one agent's row with the noise of this round and channel.
   std::vector<T> Q(std::span<const T> v, int agent, std::uint32_t round,
                    std::uint32_t channel) const {
     const MessageId message{1, round, static_cast<std::uint32_t>(agent), channel};
@@ -68,7 +69,7 @@ struct World {
   CpuNetwork<T> net;
 };
 
-TEST(Mirror, IsNotDisturbedWhereNothingTravels) {
+TEST(Mirror, ChannelNoiseDoesNotTouchRowsThatAreNotSent) {
   World<float> w("random_gossip", nullptr, d, {ChannelNoise::Kind::uniform, 1e-3});
   CpuMirror<float> mirror(w.net, w.net.laplacian(), 2);
   int silent = 0;
@@ -89,7 +90,7 @@ TEST(Mirror, IsNotDisturbedWhereNothingTravels) {
   EXPECT_LT(silent, 4 * n);
 }
 
-TEST(Mirror, HasAChannelOfItsOwn) {
+TEST(Mirror, TwoMirrorsCannotShareAChannel) {
   World<float> w("qsgd");
   {
     const CpuMirror<float> one(w.net, w.net.laplacian(), 2), other(w.net, w.net.laplacian(), 3);
@@ -99,7 +100,7 @@ TEST(Mirror, HasAChannelOfItsOwn) {
   EXPECT_THROW(CpuMirror<float>(w.net, w.net.laplacian(), 64), std::logic_error);
 }
 
-TEST(Mirror, MovesByTheGainTimesWhatWasSent) {
+TEST(Mirror, MovesByTheGainTimesTheSentRow) {
   World<float> w("qsgd");
   CpuMirror<float> mirror(w.net, w.net.laplacian(), 2, {.estimate = true, .sent = true});
   for (std::uint32_t round = 1; round <= 4; ++round) {
@@ -122,8 +123,8 @@ TEST(Mirror, MovesByTheGainTimesWhatWasSent) {
   }
 }
 
-// Long rows are sent, applied and received stretch by stretch.
-TEST(Mirror, MovesLongRowsAsItMovesShortOnes) {
+// Long rows are sent, applied and received in chunks.
+TEST(Mirror, MovesLongRowsLikeShortOnes) {
   const std::size_t cols = 4500;
   for (const std::string kind : {"qsgd", "sign", "top_k"}) {
     ThreadRanks ranks(2, 20);
@@ -136,7 +137,7 @@ TEST(Mirror, MovesLongRowsAsItMovesShortOnes) {
         const Field<float> v = w.rows(round);
         before = mirror.own();
         mirror.send(v, 0.75f);
-        mirror.receive();  // which compares ghosts with what their owners have
+        mirror.receive();  // compares the ghost rows with their owners' rows
         for (std::size_t i = 0; i < v.rows(); ++i) {
           std::vector<float> difference(cols), moved(cols);
           for (std::size_t k = 0; k < cols; ++k) difference[k] = v.row(i)[k] - before.row(i)[k];
@@ -151,7 +152,7 @@ TEST(Mirror, MovesLongRowsAsItMovesShortOnes) {
   }
 }
 
-TEST(Mirror, MixturesAreTheMatrixTimesTheRowsInAscendingOrder) {
+TEST(Mirror, MixturesEqualTheMatrixTimesTheRowsInAscendingOrder) {
   World<float> w("qsgd");
   CpuMirror<float> mirror(w.net, w.net.w_minus_i(), 0, {.estimate = true});
   mirror.send(w.rows(1), 0.5f);
@@ -172,8 +173,8 @@ TEST(Mirror, MixturesAreTheMatrixTimesTheRowsInAscendingOrder) {
     }
 }
 
-// h + (v - h) is not v in floating point, so a lossless codec must carry v itself.
-TEST(Mirror, WithTheIdentityIsTheRowsThemselves) {
+// h + (v - h) is not v in floating point, so a lossless codec must send v itself.
+TEST(Mirror, IdentityCodecGivesTheExactRows) {
   World<float> w("identity");
   CpuMirror<float> mirror(w.net, w.net.laplacian(), 0, {.estimate = true, .sent = true});
   Field<float> huge = w.rows(1);
@@ -194,7 +195,7 @@ TEST(Mirror, WithTheIdentityIsTheRowsThemselves) {
     for (std::size_t k = 0; k < d; ++k)
       EXPECT_EQ(mirror.sent().row(i)[k], v.row(i)[k] - huge.row(i)[k]);
   }
-  mirror.send(w.rows(3), 0.5f);  // with a gain it moves a part of the way
+  mirror.send(w.rows(3), 0.5f);  // with a gain below one it moves part of the way
   mirror.receive();
   const Field<float> u = w.rows(3);
   for (std::size_t k = 0; k < d; ++k) {
@@ -203,10 +204,10 @@ TEST(Mirror, WithTheIdentityIsTheRowsThemselves) {
   }
 }
 
-TEST(Mirror, RawSendsTheRowsNotADifference) {
+TEST(Mirror, SendRawSendsTheRowsNotADifference) {
   World<double> w("top_k");
   CpuMirror<double> mirror(w.net, w.net.w_neighbours(), 1, {.sent = true});
-  for (std::uint32_t round = 1; round <= 2; ++round) {  // the second does not see the first
+  for (std::uint32_t round = 1; round <= 2; ++round) {  // the rounds are independent
     w.net.begin_round(round);
     mirror.send_raw(w.rows(round));
     mirror.receive();
@@ -227,8 +228,8 @@ TEST(Mirror, SendsOnlyRowsThatMovedFarEnough) {
   const std::uint64_t sent = w.net.ledger().agents[3].payload_bytes;
   const double paper = w.net.ledger().agents[3].paper_bits;
   Field<double> v = before;
-  v.row(5)[2] += 2;  // 4 away
-  v.row(3)[0] += 1;  // 1 away: not more than the least
+  v.row(5)[2] += 2;  // squared distance 4
+  v.row(3)[0] += 1;  // distance 1: not more than the threshold
   mirror.send_moved(v, 1.0);
   mirror.receive();
   EXPECT_EQ(w.copy(mirror.own(), 3), w.copy(before, 3));
@@ -241,7 +242,7 @@ TEST(Mirror, SendsOnlyRowsThatMovedFarEnough) {
   EXPECT_THROW(mirror.send_moved(v, 1.0), Diverged) << "a NaN is far from everything";
 }
 
-TEST(Mirror, StartsAtACommonRowForNothingAndAtOwnRowsForTheirFullPrice) {
+TEST(Mirror, CommonStartIsFreeAndOwnStartIsSentInFull) {
   World<double> w("qsgd");
   CpuMirror<double> mirror(w.net, w.net.laplacian(), 0);
   Field<double> common = w.net.field();
@@ -252,11 +253,11 @@ TEST(Mirror, StartsAtACommonRowForNothingAndAtOwnRowsForTheirFullPrice) {
   mirror.start_at(w.rows(2));
   for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(w.copy(mirror.own(), i), w.copy(w.rows(2), i));
   EXPECT_EQ(w.net.ledger().agents[0].payload_bytes, d * sizeof(double));
-  mirror.send(w.rows(3));  // and goes on with the run's codec
+  mirror.send(w.rows(3));  // later messages use the codec of the run
   EXPECT_EQ(w.net.ledger().agents[0].payload_bytes, d * sizeof(double) + w.coder->payload_bytes(d));
 }
 
-TEST(Mirror, RefusesASecondSendAndAMixtureStillInFlight) {
+TEST(Mirror, RejectsASecondSendAndReadingAMixtureInFlight) {
   World<float> w("sign");
   CpuMirror<float> mirror(w.net, w.net.laplacian(), 0, {.estimate = true});
   mirror.send(w.rows(1));
@@ -270,7 +271,7 @@ TEST(Mirror, RefusesASecondSendAndAMixtureStillInFlight) {
   EXPECT_NO_THROW(mirror.receive()) << "receiving twice is harmless";
 }
 
-TEST(Mirror, RefusesToSendWhatIsNotFiniteAndNamesAgentAndRound) {
+TEST(Mirror, RejectsRowsThatAreNotFiniteAndNamesAgentAndRound) {
   for (const char* kind : {"identity", "qsgd", "top_k", "rand_k", "sign"})
     for (const float bad :
          {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
@@ -292,9 +293,9 @@ TEST(Mirror, RefusesToSendWhatIsNotFiniteAndNamesAgentAndRound) {
     }
 }
 
-// Each rank's ghost rows are its neighbours' surrogates, bit by bit, with a different matrix and
+// The ghost rows of each rank equal its neighbours' surrogates, bit by bit, with another matrix and
 // gain.
-TEST(Mirror, GhostRowsAreTheOwnersRows) {
+TEST(Mirror, GhostRowsEqualTheOwnersRows) {
   for (const char* kind : {"identity", "qsgd", "rand_k"}) {
     Field<float> all(n, d);
     {

@@ -1,3 +1,4 @@
+// The placement of agents on ranks.
 #include "ticopd/network/placement.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 namespace ticopd {
 namespace {
 
-TEST(Placement, DealsEveryAgentToOneRankInContiguousNonEmptyBlocks) {
+TEST(Placement, GivesEachRankAContiguousNonEmptyBlock) {
   for (int agents = 1; agents <= 17; ++agents)
     for (int ranks = 1; ranks <= agents; ++ranks) {
       const Graph graph = agents == 1 ? Graph(1, {}) : path(agents);
@@ -30,7 +31,7 @@ TEST(Placement, DealsEveryAgentToOneRankInContiguousNonEmptyBlocks) {
     }
 }
 
-TEST(Placement, BalancesTheSamplesNotTheAgents) {
+TEST(Placement, BalancesSamplesNotAgents) {
   const std::vector<std::size_t> cost{1000, 100, 100, 100, 100, 100, 100, 100, 100, 100};
   const Graph graph = ring(10);
   EXPECT_EQ(Placement(graph, 2, 0, cost).rows(), 1u) << "the first agent is more than half of all";
@@ -41,7 +42,7 @@ TEST(Placement, BalancesTheSamplesNotTheAgents) {
   for (int r = 0; r < 4; ++r) EXPECT_GE(Placement(graph, 4, r, last).rows(), 1u);
 }
 
-TEST(Placement, RefusesMoreRanksThanAgents) {
+TEST(Placement, RejectsMoreRanksThanAgents) {
   for (const int ranks : {0, -1, 6}) {
     try {
       const Placement plan(ring(5), ranks, 0);

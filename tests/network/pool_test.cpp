@@ -1,3 +1,4 @@
+// The pool of threads.
 #include "ticopd/system/pool.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace ticopd {
 namespace {
 
-TEST(Pool, RunsEveryTaskOnceInEachOfManyRuns) {
+TEST(Pool, RunsEveryTaskExactlyOnce) {
   for (const int threads : {1, 2, 5}) {
     Pool pool(threads);
     EXPECT_EQ(pool.threads(), threads);
@@ -25,7 +26,7 @@ TEST(Pool, RunsEveryTaskOnceInEachOfManyRuns) {
   }
 }
 
-TEST(Pool, ReturnsOnlyWhenAllIsWritten) {
+TEST(Pool, ReturnsOnlyWhenAllTasksAreDone) {
   Pool pool(4);
   std::vector<long> out(5000);
   for (long run = 1; run <= 50; ++run) {
@@ -47,13 +48,13 @@ TEST(Pool, RethrowsTheExceptionOfTheLowestTask) {
         ASSERT_STREQ(e.what(), "task 5");
       }
     }
-    int after = 0;  // and works on
+    int after = 0;  // the pool still works
     pool.run(1, [&](std::size_t) { ++after; });
     EXPECT_EQ(after, 1);
   }
 }
 
-TEST(Pool, RethrowsTheLowestEvenIfItFailsLast) {
+TEST(Pool, RethrowsTheLowestTaskEvenIfItFailsLast) {
   Pool pool(2);
   std::atomic<bool> other_failed = false;
   try {
@@ -63,7 +64,7 @@ TEST(Pool, RethrowsTheLowestEvenIfItFailsLast) {
         throw std::runtime_error("task 1");
       }
       while (!other_failed) std::this_thread::yield();
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // for task 1 to be noted first
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // task 1 must be first
       throw std::runtime_error("task 0");
     });
     FAIL() << "nothing was thrown";
@@ -72,7 +73,7 @@ TEST(Pool, RethrowsTheLowestEvenIfItFailsLast) {
   }
 }
 
-TEST(Pool, ManyLiveSideBySide) {  // one per rank
+TEST(Pool, ManyPoolsWorkAtTheSameTime) {  // there is one pool per rank
   std::vector<std::thread> ranks;
   std::atomic<long> sum = 0;
   for (int r = 0; r < 6; ++r)

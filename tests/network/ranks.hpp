@@ -11,7 +11,8 @@
 
 namespace ticopd::dense {
 
-// body(transport) on every rank, each in a thread of its own; what each rank threw, or null.
+// Runs body(transport) on every rank, each in its own thread; returns what each rank threw, or
+// null.
 inline std::vector<std::exception_ptr> on_every_rank(ThreadRanks& all, int ranks,
                                                      const std::function<void(Transport&)>& body) {
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));

@@ -15,7 +15,7 @@ struct Way {
   int threads, ranks;
 };
 
-// All that a run shows of itself but the time.
+// Everything that a run reports, except its time.
 struct Record {
   std::string digest;
   std::vector<std::byte> x;
@@ -24,7 +24,7 @@ struct Record {
 
 inline std::string without_seconds(Metrics m) {
   m.seconds = 0;
-  return to_csv(m);  // shortest text that reads back as the same double
+  return to_csv(m);  // the shortest text that parses to the same double
 }
 
 template <class T>

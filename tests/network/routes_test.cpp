@@ -1,3 +1,4 @@
+// The routes of messages, for broadcasts, servers and time-varying links.
 #include "ticopd/network/routes.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 
 using Message = Routes<double>::Message;
 
-TEST(Routes, FollowTheEntriesOfTheMatrix) {
+TEST(Routes, RowsTravelWhereTheMatrixHasEntries) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Graph graph = erdos_renyi(12, 0.25, seed);
     const Mixing matrix = laplacian(graph);
@@ -46,7 +47,7 @@ TEST(Routes, FollowTheEntriesOfTheMatrix) {
   }
 }
 
-TEST(Routes, ToACentreGoOnlyThereAndBackOnlyFromThere) {
+TEST(Routes, ServerRoutesLeadOnlyToAndFromTheServer) {
   const Graph graph = complete(5);
   const Mixing to = to_centre(graph), from = from_centre(graph);
   const Placement plan(graph, 1, 0);
@@ -60,8 +61,9 @@ TEST(Routes, ToACentreGoOnlyThereAndBackOnlyFromThere) {
   EXPECT_EQ(down.messages()[0].links.size(), 4u);
 }
 
-// What every rank sends is what the others wait for, in the same order, whatever is active.
-TEST(Routes, ByLinkBothEndsAgreeOnWhatTravels) {
+// Each rank sends exactly the messages that the others wait for, in the same order, for any active
+// links.
+TEST(Routes, BothEndsOfALinkAgreeOnItsMessages) {
   const Graph graph = erdos_renyi(11, 0.4, 3);
   const Mixing matrix = laplacian(graph);
   for (const LinkSchedule schedule :
@@ -89,7 +91,7 @@ TEST(Routes, ByLinkBothEndsAgreeOnWhatTravels) {
       }
 }
 
-TEST(Routes, ByLinkEveryRowHasOneOwner) {
+TEST(Routes, EveryLinkRowHasOneOwner) {
   const Graph graph = ring(7);
   const Mixing matrix = laplacian(graph);
   std::vector<int> owned;
@@ -103,7 +105,7 @@ TEST(Routes, ByLinkEveryRowHasOneOwner) {
   for (int id = 0; id < 14; ++id) EXPECT_EQ(owned[static_cast<std::size_t>(id)], id);
 }
 
-TEST(LinkSchedule, DropsTheShareItIsAskedToAndAnotherEachRound) {
+TEST(LinkSchedule, DropsTheGivenShareOfLinksAnewInEachRound) {
   const Graph graph = complete(40);
   const LinkSchedule schedule{.drop = 0.2};
   double dropped = 0;
@@ -119,7 +121,7 @@ TEST(LinkSchedule, DropsTheShareItIsAskedToAndAnotherEachRound) {
   EXPECT_EQ(std::ranges::count(schedule.active(graph, 3, 0), false), 0) << "while it is set up";
 }
 
-TEST(LinkSchedule, OneEdgeReachesEveryEdgeInTime) {
+TEST(LinkSchedule, OneEdgeModeReachesEveryEdge) {
   const Graph graph = complete(6);
   std::set<std::size_t> seen;
   for (std::uint32_t round = 1; round <= 300; ++round) {

@@ -10,7 +10,7 @@
 namespace ticopd {
 namespace {
 
-// The tree as the wire format states it, word for word: blocks of 128, 16 lanes, folded in halves.
+// The tree written literally as in the wire format: blocks of 128, 16 lanes, folded in halves.
 double literal_tree(const std::vector<double>& terms) {
   const auto fold_in_halves = [](std::vector<double> lanes) {
     for (std::size_t half = 8; half >= 1; half /= 2)
@@ -27,7 +27,7 @@ double literal_tree(const std::vector<double>& terms) {
   return fold_in_halves(blocks);
 }
 
-TEST(SumTree, IsTheTreeOfTheWireFormatForEveryLength) {
+TEST(SumTree, EqualsTheTreeOfTheWireFormatForEveryLength) {
   for (std::size_t d = 0; d < 2500; d += d < 300 ? 1 : 97) {
     Generator random(Noise{1, static_cast<std::uint32_t>(d), 0, stream_synthetic});
     std::vector<double> terms(d);
@@ -39,7 +39,7 @@ TEST(SumTree, IsTheTreeOfTheWireFormatForEveryLength) {
   }
 }
 
-TEST(SumTree, IsNotTheNaiveOrder) {
+TEST(SumTree, DiffersFromTheSequentialOrder) {
   std::vector<double> terms(64, 0.0);
   terms[0] = 0x1p53, terms[1] = 1, terms[16] = -0x1p53;
   double naive = 0;
@@ -49,7 +49,7 @@ TEST(SumTree, IsNotTheNaiveOrder) {
 }
 
 TEST(SumTree, SquaresFloatsInDouble) {
-  const std::vector<float> v(20, 3e30f);  // whose square no float holds
+  const std::vector<float> v(20, 3e30f);  // its square does not fit in a float
   EXPECT_NEAR(sum_of_squares<float>(v) / 1.8e62, 1, 1e-6);
   EXPECT_EQ((sum_of_squared_differences<float>(v, v)), 0);
 }

@@ -1,3 +1,4 @@
+// The transport between ranks that are threads of one process.
 #include "ticopd/transport/threads.hpp"
 
 #include "network/transport_conformance.hpp"
@@ -14,8 +15,8 @@ struct Threads {
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Threads, TransportConformance, Threads);
 
-TEST(ThreadRanks, AbandoningOneWakesAllWhoWaitAndTellsWhy) {
-  ThreadRanks all(4, 600);  // nobody sits out the deadline
+TEST(ThreadRanks, AbandonWakesAllWaitingRanksWithTheReason) {
+  ThreadRanks all(4, 600);  // the test must end long before this deadline
   const auto errors = on_every_rank(all, 4, [](Transport& t) {
     if (t.rank() == 2) throw FormatError("the disk of rank 2 is full");
     (void)t.receive((t.rank() + 1) % 4, 0);
@@ -28,7 +29,7 @@ TEST(ThreadRanks, AbandoningOneWakesAllWhoWaitAndTellsWhy) {
   EXPECT_TRUE(is<FormatError>(errors[2]));
 }
 
-TEST(ThreadRanks, WhatWasSentBeforeTheLossIsStillReceived) {
+TEST(ThreadRanks, FramesSentBeforeALossAreStillReceived) {
   ThreadRanks all(2, 600);
   all.rank(0).send(1, 0, text("last words"));
   all.abandon(0, "gone");
@@ -36,7 +37,7 @@ TEST(ThreadRanks, WhatWasSentBeforeTheLossIsStillReceived) {
   EXPECT_THROW((void)all.rank(1).receive(0, 0), Interrupted);
 }
 
-TEST(Alone, HasNoPeers) {
+TEST(SingleRank, HasNoPeers) {
   Alone alone;
   EXPECT_EQ(alone.size(), 1);
   EXPECT_THROW(alone.send(1, 0, {}), std::logic_error);
@@ -46,7 +47,7 @@ TEST(Alone, HasNoPeers) {
   barrier(alone, 0);
 }
 
-TEST(Collective, RefusesAMessageOfOddLength) {
+TEST(Collective, RejectsAMessageOfOddLength) {
   EXPECT_THROW(from_bytes<double>(Bytes(9)), FormatError);
   EXPECT_TRUE(from_bytes<double>(Bytes{}).empty());
 }

@@ -15,9 +15,10 @@
 
 namespace ticopd::dense {
 
-// What every transport must do, written as what one rank does: a transport joins by a class with
-//   static void run(int ranks, double deadline_s, body)   body(transport) on every rank; rethrows
-// Expectations inside a body are checked on every rank.
+// The requirements on every transport, written as what one rank does. To test a transport, write a
+// class with
+//   static void run(int ranks, double deadline_s, body)
+// that runs body(transport) on every rank and rethrows. Expectations in a body hold on every rank.
 template <class Ranks>
 class TransportConformance : public ::testing::Test {};
 TYPED_TEST_SUITE_P(TransportConformance);
@@ -30,7 +31,7 @@ inline std::string text(const Bytes& b) {
   return {chars.begin(), chars.end()};
 }
 
-TYPED_TEST_P(TransportConformance, KnowsWhoAndHowManyTheyAre) {
+TYPED_TEST_P(TransportConformance, KnowsItsRankAndTheNumberOfRanks) {
   for (const int ranks : {1, 2, 5})
     TypeParam::run(ranks, 20, [&](Transport& t) {
       EXPECT_EQ(t.size(), ranks);
@@ -39,13 +40,13 @@ TYPED_TEST_P(TransportConformance, KnowsWhoAndHowManyTheyAre) {
     });
 }
 
-TYPED_TEST_P(TransportConformance, KeepsTheOrderOfEachPeerAndChannel) {
+TYPED_TEST_P(TransportConformance, KeepsTheOrderPerPeerAndChannel) {
   TypeParam::run(4, 20, [](Transport& t) {
     constexpr int frames = 200;
     for (int f = 0; f < frames; ++f)
       for (int to = 0; to < t.size(); ++to)
         if (to != t.rank()) t.send(to, 1, text(std::to_string(t.rank()) + ":" + std::to_string(f)));
-    for (int from = t.size() - 1; from >= 0; --from)  // not the order they came in
+    for (int from = t.size() - 1; from >= 0; --from)  // not in the order of arrival
       for (int f = 0; from != t.rank() && f < frames; ++f)
         ASSERT_EQ(text(t.receive(from, 1)), std::to_string(from) + ":" + std::to_string(f));
   });
@@ -63,20 +64,20 @@ TYPED_TEST_P(TransportConformance, ChannelsAreIndependent) {
   });
 }
 
-TYPED_TEST_P(TransportConformance, CarriesEmptyAndLargeFramesAsTheyAre) {
+TYPED_TEST_P(TransportConformance, CarriesEmptyAndLargeFrames) {
   TypeParam::run(2, 20, [](Transport& t) {
     const int other = 1 - t.rank();
     Bytes large(3'000'001);
     for (std::size_t i = 0; i < large.size(); ++i)
       large[i] = static_cast<std::byte>(i * 31 + i / 251);
     t.send(other, 0, {});
-    t.send(other, 0, large);  // must not wait for the peer, who sends as much before it receives
+    t.send(other, 0, large);  // must not block: the peer also sends this much before it receives
     EXPECT_TRUE(t.receive(other, 0).empty());
     EXPECT_TRUE(t.receive(other, 0) == large);
   });
 }
 
-TYPED_TEST_P(TransportConformance, HasBroadcastGatherAndBarrier) {
+TYPED_TEST_P(TransportConformance, SupportsBroadcastGatherAndBarrier) {
   for (const int ranks : {1, 3, 6})
     TypeParam::run(ranks, 20, [](Transport& t) {
       for (int root = 0; root < t.size(); ++root) {
@@ -96,9 +97,9 @@ TYPED_TEST_P(TransportConformance, HasBroadcastGatherAndBarrier) {
     });
 }
 
-TYPED_TEST_P(TransportConformance, ADeadlineInterruptsAndNamesBothRanks) {
+TYPED_TEST_P(TransportConformance, DeadlineInterruptsAndNamesBothRanks) {
   TypeParam::run(2, 0.2, [](Transport& t) {
-    if (t.rank() == 0) return;  // sends nothing, without being lost
+    if (t.rank() == 0) return;  // sends nothing, but is still alive
     try {
       (void)t.receive(0, 5);
       ADD_FAILURE() << "something came";
@@ -111,9 +112,9 @@ TYPED_TEST_P(TransportConformance, ADeadlineInterruptsAndNamesBothRanks) {
   });
 }
 
-REGISTER_TYPED_TEST_SUITE_P(TransportConformance, KnowsWhoAndHowManyTheyAre,
-                            KeepsTheOrderOfEachPeerAndChannel, ChannelsAreIndependent,
-                            CarriesEmptyAndLargeFramesAsTheyAre, HasBroadcastGatherAndBarrier,
-                            ADeadlineInterruptsAndNamesBothRanks);
+REGISTER_TYPED_TEST_SUITE_P(TransportConformance, KnowsItsRankAndTheNumberOfRanks,
+                            KeepsTheOrderPerPeerAndChannel, ChannelsAreIndependent,
+                            CarriesEmptyAndLargeFrames, SupportsBroadcastGatherAndBarrier,
+                            DeadlineInterruptsAndNamesBothRanks);
 
 }  // namespace ticopd::dense

@@ -1,4 +1,4 @@
-// net.map on every kind of vectors this CPU has: the same bits.
+// net.map gives the same bits with every vector width that this CPU has.
 #include "ticopd/system/widest_vectors.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Restore {
   ~Restore() { use_vectors(before); }
 };
 
-TEST(Wide, UsesOnlyWhatTheCpuHas) {
+TEST(WidestVectors, UseOnlyInstructionsOfThisCpu) {
   const Restore restore;
   EXPECT_TRUE(use_vectors(Vectors::plain));
   EXPECT_EQ(vectors(), Vectors::plain);
@@ -34,7 +34,7 @@ class EveryKind : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(EveryKind, Scalars);
 
-// One round of a formula that reads a field, a mixture and a constant of each agent.
+// One round of a formula that reads a field, a mixture and a constant per agent.
 template <class T>
 std::vector<T> one_map(const Graph& graph, std::size_t d, int threads) {
   LeastSquares<T> f(ProblemSize{graph.agents(), d, 1});
@@ -67,10 +67,10 @@ std::vector<T> one_map(const Graph& graph, std::size_t d, int threads) {
   return all;
 }
 
-TYPED_TEST(EveryKind, OfVectorsGivesTheSameBits) {
+TYPED_TEST(EveryKind, EveryVectorWidthGivesTheSameBits) {
   using T = TypeParam;
   const Restore restore;
-  // 40 rows are several blocks of rows; a star's hub has more neighbours than one pass adds.
+  // 40 rows fill several row blocks. The hub of the star has more neighbours than one pass adds.
   for (const Graph& graph : {ring(5), star(12), ring(40), complete(3)})
     for (const std::size_t d : {17, 1023, 2500}) {
       ASSERT_TRUE(use_vectors(Vectors::plain));

@@ -1,4 +1,4 @@
-// Every objective against central finite differences in double, and float against double.
+// Every objective compared with central finite differences in double, and float with double.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -78,7 +78,7 @@ void expect_slopes(const Objective<double>& f, int agent, const Batch& batch, st
   }
 }
 
-TEST_P(Gradient, IsTheSlopeOfTheValue) {
+TEST_P(Gradient, MatchesFiniteDifferences) {
   const auto f = objective<double>(GetParam().problem);
   const auto x = made_up::normals<double>(f->dimension(), 77, 0.7);
   std::vector<double> g(x.size());
@@ -89,17 +89,17 @@ TEST_P(Gradient, IsTheSlopeOfTheValue) {
   }
 }
 
-TEST_P(Gradient, OfAMiniBatchIsTheSlopeOfItsValue) {
+TEST_P(Gradient, MiniBatchMatchesFiniteDifferences) {
   const auto f = objective<double>(GetParam().problem);
   const auto x = made_up::normals<double>(f->dimension(), 78, 0.7);
   const Batch batch{false, {0, static_cast<std::uint32_t>(f->samples(0) - 1), 0}};
-  std::vector<double> g(x.size(), 5.0);  // evaluate writes, whatever was there
+  std::vector<double> g(x.size(), 5.0);  // evaluate must overwrite old values
   const double value = f->evaluate(0, 0, batch, x, g);
   EXPECT_DOUBLE_EQ(value, value_of(*f, 0, batch, x));
   expect_slopes(*f, 0, batch, x, g);
 }
 
-TEST_P(Gradient, InFloatIsThatInDoubleToRounding) {
+TEST_P(Gradient, FloatAgreesWithDouble) {
   const auto f = objective<double>(GetParam().problem);
   const auto f_float = objective<float>(GetParam().problem);
   const auto x_float = made_up::normals<float>(f->dimension(), 79, 0.7);
@@ -118,7 +118,7 @@ TEST_P(Gradient, InFloatIsThatInDoubleToRounding) {
 INSTANTIATE_TEST_SUITE_P(Objectives, Gradient, testing::ValuesIn(cases()),
                          [](const auto& one) { return one.param.name; });
 
-TEST(GradientCases, AreOfEveryObjective) {
+TEST(GradientCases, CoverEveryObjective) {
   std::set<std::string> seen;
   for (const Case& one : cases()) seen.insert(one.problem.options.objective);
   for (const ObjectiveInfo& info : objective_table())

@@ -1,4 +1,4 @@
-// An objective of which this process holds the shards of its own agents alone.
+// An objective for which this process holds only the shards of its own agents.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -39,7 +39,7 @@ class HostedShards : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(HostedShards, Scalars);
 
-TYPED_TEST(HostedShards, GiveTheBitsOfTheWholeObjective) {
+TYPED_TEST(HostedShards, HostedShardsGiveTheBitsOfTheWholeObjective) {
   using T = TypeParam;
   for (const ObjectiveInfo& info : objective_table())
     for (const char* weighting : {"agent", "sample"}) {
@@ -72,7 +72,7 @@ TYPED_TEST(HostedShards, GiveTheBitsOfTheWholeObjective) {
     }
 }
 
-TYPED_TEST(HostedShards, OfOtherAgentsCannotBeEvaluated) {
+TYPED_TEST(HostedShards, ShardsOfOtherAgentsCannotBeEvaluated) {
   using T = TypeParam;
   const auto part = hosting<T>(made_up::options_of("softmax"), 1, 2, 2);
   std::vector<T> x(part->dimension()), g(part->dimension());
@@ -84,16 +84,16 @@ TYPED_TEST(HostedShards, OfOtherAgentsCannotBeEvaluated) {
   EXPECT_NO_THROW(part->gradient(1, x, g));
 }
 
-TYPED_TEST(HostedShards, AreAllThatIsHeld) {
+TYPED_TEST(HostedShards, OnlyHostedShardsAreInMemory) {
   using T = TypeParam;
   const auto options = made_up::options_of("softmax");
   const std::size_t all = bytes(hosting<T>(options, 0, 4, 2)->layouts());
   const std::size_t one = bytes(hosting<T>(options, 2, 1, 2)->layouts());
   EXPECT_GT(one, (5 + 9) * features * sizeof(T));
-  EXPECT_LT(one, all / 20);  // 5 samples and the test set of 9, of 2135
+  EXPECT_LT(one, all / 20);  // 5 samples and 9 test samples, out of 2135
 }
 
-TYPED_TEST(HostedShards, AnAgentWithoutSamplesIsRefusedByEveryProcess) {
+TYPED_TEST(HostedShards, EveryProcessRejectsAnAgentWithoutSamples) {
   using T = TypeParam;
   std::vector<std::size_t> lacking = sizes;
   lacking[3] = 0;
@@ -107,7 +107,7 @@ TYPED_TEST(HostedShards, AnAgentWithoutSamplesIsRefusedByEveryProcess) {
   }
 }
 
-TYPED_TEST(HostedShards, MustBeOfTheSizesGiven) {
+TYPED_TEST(HostedShards, ShardsOfOtherSizesAreRejected) {
   using T = TypeParam;
   EXPECT_THROW(Shards<T>(shards_of<T>(1, 1, 2), 0, sizes), std::invalid_argument);
   EXPECT_THROW(Shards<T>(shards_of<T>(3, 1, 2), 4, sizes), std::invalid_argument);

@@ -25,7 +25,7 @@ std::vector<T> normals(std::size_t count, std::uint32_t stream, double scale = 1
 }
 
 // Dense normal features; labels are classes 0 ... classes - 1, or normal targets for classes = 0.
-// The numbers are the same floats in float and in double, so that runs of both can be compared.
+// Float and double hold the same numbers, so that runs of both can be compared.
 template <class T>
 Dataset<T> samples(std::size_t count, std::size_t features, int classes, std::uint32_t stream) {
   const std::vector<float> values = normals<float>(count * features, stream);

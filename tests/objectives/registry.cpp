@@ -1,3 +1,4 @@
+// The table of objectives: parameter layout, starting points and rejected options.
 #include "ticopd/objectives/registry.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ using made_up::objective;
 using made_up::options_of;
 using made_up::Problem;
 
-TEST(ObjectiveRegistry, EveryEntryCanBeMadeAndItsSegmentsCoverTheParameters) {
+TEST(ObjectiveRegistry, EveryEntryCanBeMadeWithSegmentsThatCoverItsParameters) {
   std::set<std::string_view> names;
   for (const ObjectiveInfo& info : objective_table()) {
     EXPECT_TRUE(names.insert(info.name).second) << info.name << " is there twice";
@@ -38,7 +39,7 @@ TEST(ObjectiveRegistry, EveryEntryCanBeMadeAndItsSegmentsCoverTheParameters) {
   }
 }
 
-TEST(ObjectiveRegistry, TheMlpIsLaidOutAsPyTorchFlattensIt) {
+TEST(ObjectiveRegistry, MlpParametersHaveTheOrderOfPyTorch) {
   Problem problem;
   problem.options.hidden = {4, 2};
   const auto segments = objective<float>(problem)->segments();
@@ -51,7 +52,7 @@ TEST(ObjectiveRegistry, TheMlpIsLaidOutAsPyTorchFlattensIt) {
   EXPECT_EQ(segments[5].shape, (std::vector<std::size_t>{3}));
 }
 
-TEST(ObjectiveRegistry, TheStartIsUniformWithinTheFanInOfEachLayerAndFollowsTheSeed) {
+TEST(ObjectiveRegistry, StartIsUniformByTheFanInOfEachLayerAndFollowsTheSeed) {
   Problem problem;
   problem.features = 400;
   problem.options.hidden = {50};
@@ -94,7 +95,7 @@ void expect_message(const Problem& problem, std::initializer_list<std::string> w
     EXPECT_NE(text.find(word), std::string::npos) << '"' << word << "\" is not in: " << text;
 }
 
-TEST(ObjectiveRegistry, WrongOptionsNameTheKeyAndWhatIsAllowed) {
+TEST(ObjectiveRegistry, WrongOptionsAreRejectedWithKeyAndAllowedValues) {
   Problem p;
   p.options.objective = "sofmax";
   expect_message(p, {"problem.objective", "sofmax", "did you mean \"softmax\""});
@@ -121,7 +122,7 @@ TEST(ObjectiveRegistry, WrongOptionsNameTheKeyAndWhatIsAllowed) {
   expect_message(p, {"problem.activation", "gelu"});
 }
 
-TEST(ObjectiveRegistry, TheLabelsMustFitTheObjective) {
+TEST(ObjectiveRegistry, IncompatibleLabelsAreRejected) {
   Problem p;
   p.options = options_of("logistic");
   p.classes = 3;

@@ -1,3 +1,4 @@
+// Objectives over samples: blocks, mini-batches, weights and dropped features.
 #include "ticopd/objectives/samples.hpp"
 
 #include <gtest/gtest.h>
@@ -38,11 +39,11 @@ TEST(SampleObjective, BlocksAddUpToTheWhole) {
     value += f->evaluate(0, b, Batch{}, x, part);
     for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += part[k];
   }
-  EXPECT_EQ(sum, whole);  // bit by bit: it is the same sum
+  EXPECT_EQ(sum, whole);  // equal bits, since it is the same sum
   EXPECT_EQ(value, f->value(0, x));
 }
 
-TEST(SampleObjective, ABatchOfAllSamplesIsTheFullGradient) {
+TEST(SampleObjective, BatchOfAllSamplesIsTheFullGradient) {
   const auto f = objective<double>(several_blocks());
   const auto x = made_up::normals<double>(f->dimension(), 9);
   Batch batch{false, std::vector<std::uint32_t>(f->samples(0))};
@@ -54,7 +55,7 @@ TEST(SampleObjective, ABatchOfAllSamplesIsTheFullGradient) {
   EXPECT_LT(relative_distance(listed, whole), 1e-12);
 }
 
-TEST(SampleObjective, ABatchIsTheMeanOfItsSamples) {
+TEST(SampleObjective, BatchIsTheMeanOfItsSamples) {
   const auto f = objective<double>(several_blocks());
   const auto x = made_up::normals<double>(f->dimension(), 9);
   const double first = f->evaluate(0, 0, {false, {17}}, x, {});
@@ -64,7 +65,7 @@ TEST(SampleObjective, ABatchIsTheMeanOfItsSamples) {
   EXPECT_THROW(f->evaluate(0, 0, {false, {5000}}, x, {}), std::out_of_range);
 }
 
-TEST(SampleObjective, WeightedBySampleTheMeanOverAgentsIsTheMeanOverAllSamples) {
+TEST(SampleObjective, SampleWeightingMakesTheMeanOverAgentsTheMeanOverSamples) {
   for (const std::string name : {"softmax", "least_squares", "mlp"}) {
     Problem problem;
     problem.options = options_of(name);
@@ -97,7 +98,7 @@ TEST(SampleObjective, WeightedBySampleTheMeanOverAgentsIsTheMeanOverAllSamples) 
   }
 }
 
-// Samples of which features 0, 4 and 6 are zero throughout, dense and sparse and u8.
+// Samples in which features 0, 4 and 6 are always zero; the test uses them dense, sparse and as u8.
 std::vector<std::uint8_t> pixels_with_zero_columns() {
   Generator draw = made_up::generator(3);
   std::vector<std::uint8_t> pixels(30 * 7);
@@ -120,7 +121,7 @@ SparseRows<double> sparse_of(const std::vector<double>& dense, std::size_t featu
   return rows;
 }
 
-TEST(SampleObjective, FeaturesThatAreZeroInAShardMayBeDroppedUnseen) {
+TEST(SampleObjective, DroppingFeaturesThatAreZeroInAShardChangesNothing) {
   const std::vector<std::uint8_t> pixels = pixels_with_zero_columns();
   const std::vector<double> labels(30, 1.0);
   const Dataset<double> images(30, 7, pixels, labels);
@@ -135,7 +136,7 @@ TEST(SampleObjective, FeaturesThatAreZeroInAShardMayBeDroppedUnseen) {
     const auto narrowed = make_objective<double>(options, {images}, {}, 2);
     const auto sparse =
         make_objective<double>(options, {{30, 7, sparse_of(dense, 7), labels}}, {}, 2);
-    // A sample that has every feature, and no weight but its own, keeps all columns in use.
+    // One more sample with every feature keeps all columns in use.
     std::vector<double> more = dense;
     more.insert(more.end(), 7, 1.0);
     std::vector<double> more_labels = labels;
@@ -156,7 +157,7 @@ TEST(SampleObjective, FeaturesThatAreZeroInAShardMayBeDroppedUnseen) {
   }
 }
 
-TEST(SampleObjective, AShardOfZerosStillHasItsBiasesGradient) {
+TEST(SampleObjective, ShardOfZerosStillHasABiasGradient) {
   const std::vector<double> zeros(20, 0.0), labels(4, 1.0);
   const auto f = make_objective<double>(options_of("softmax"), {{4, 5, zeros, labels}}, {}, 2);
   std::vector<double> x(f->dimension()), g(f->dimension());
@@ -166,7 +167,7 @@ TEST(SampleObjective, AShardOfZerosStillHasItsBiasesGradient) {
   EXPECT_DOUBLE_EQ(g[0], 0.0);
 }
 
-TEST(SampleObjective, CorrectCountsTheTestSamplesThatAreClassifiedRightly) {
+TEST(SampleObjective, CorrectCountsTheCorrectlyClassifiedTestSamples) {
   const std::vector<double> features{1, 0, 0, 1, 2, 1, 1, 3, -1, 0};  // five samples of two
   const Dataset<double> train(1, 2, std::vector<double>{1, 1}, {0});
   // W = I, b = 0: the larger feature wins.
@@ -178,7 +179,7 @@ TEST(SampleObjective, CorrectCountsTheTestSamplesThatAreClassifiedRightly) {
   EXPECT_EQ(softmax->correct(0, identity), 4u);
 
   const auto logistic = make_objective<double>(options_of("logistic"), {train}, test, 2);
-  // a.x = -a_0 + a_1: -1, 1, -1, 2, 1; class 1 where positive.
+  // a.x = -a_0 + a_1: -1, 1, -1, 2, 1; class 1 if positive.
   EXPECT_EQ(logistic->correct(0, std::vector<double>{-1, 1}), 4u);
   EXPECT_EQ(logistic->correct(0, std::vector<double>{NAN, 0}), 0u);
 
@@ -195,7 +196,7 @@ TEST(SampleObjective, LogisticIsStableAtBothEnds) {
     f->gradient(0, x, g);
     EXPECT_DOUBLE_EQ(f->value(0, x), std::fabs(z) / 2);
     EXPECT_DOUBLE_EQ(g[0], z > 0 ? 0.5 : -0.5);
-    // The sample on the right side alone: its tiny loss and slope keep their digits.
+    // Only the sample on the right side: its tiny loss and slope must stay accurate.
     const std::uint32_t right = z > 0 ? 1 : 0;
     const double value = f->evaluate(0, 0, {false, {right}}, x, g);
     EXPECT_DOUBLE_EQ(value, std::exp(-std::fabs(z)));
@@ -203,7 +204,7 @@ TEST(SampleObjective, LogisticIsStableAtBothEnds) {
   }
 }
 
-TEST(SampleObjective, AnAgentWithoutSamplesIsAConfigErrorThatNamesIt) {
+TEST(SampleObjective, AgentWithoutSamplesIsRejectedByName) {
   Problem problem;
   problem.shards = {3, 0, 2};
   try {

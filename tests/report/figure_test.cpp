@@ -1,4 +1,4 @@
-// The static figure: every run is in it, told apart without colour, whatever its label and values.
+// The static figure shows every run, distinguishable without colour, with any labels and values.
 #include <array>
 #include <regex>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Puts another program, or none, in gnuplot's place.
+// Replaces gnuplot by another program, or by one that does not exist.
 class Instead {
  public:
   explicit Instead(const std::string& program) { ::setenv("TICOPD_GNUPLOT", program.c_str(), 1); }
@@ -28,7 +28,7 @@ class FigureTest : public Folders {
     if (!Gnuplot::available()) GTEST_SKIP() << Gnuplot::how_to_get_it();
   }
 
-  // Six methods with two codecs each, and one more.
+  // Six methods with two codecs each, and one more run.
   std::vector<Series> thirteen() const {
     std::vector<Series> runs;
     for (int r = 0; r < 13; ++r) {
@@ -47,7 +47,7 @@ class FigureTest : public Folders {
     return read(base_ / "out/figure.svg");
   }
 
-  // The text of the PDF's pages; skips where nothing can read it.
+  // The text of the PDF's pages; empty if pdftotext is not installed.
   std::string pdf_text() const {
     const std::string command =
         "pdftotext " + (base_ / "out/figure.pdf").string() + " " + (base_ / "out/text").string();
@@ -71,11 +71,11 @@ TEST_F(FigureTest, IsDrawnInThreeFormats) {
     EXPECT_FALSE(entry.path().filename().string().starts_with('.')) << entry;
 }
 
-TEST_F(FigureTest, ShowsEveryRunInEveryPanelAndInTheKey) {
+TEST_F(FigureTest, ShowsEveryRunInEveryPanelAndInTheLegend) {
   const std::vector<Series> runs = thirteen();
   const std::string picture = svg(runs);
   for (const Series& run : runs) {
-    // Curve and markers in each of eight panels and in the key, and the name there.
+    // Curve and markers in each of the eight panels and in the legend, which also has the name.
     EXPECT_EQ(count(picture, "<title>" + legend(run) + "</title>"), 18u) << run.label;
     EXPECT_EQ(count(picture, ">" + legend(run) + "<"), 19u) << run.label;
   }
@@ -88,7 +88,7 @@ TEST_F(FigureTest, GivesEveryRunItsOwnStyle) {
   const std::vector<Series> runs = thirteen();
   const std::string picture = svg(runs);
   std::set<std::array<std::string, 3>> seen;     // colour, dash, marker
-  std::set<std::array<std::string, 2>> in_grey;  // what a copying machine leaves
+  std::set<std::array<std::string, 2>> in_grey;  // what is left in a black and white copy
   for (const Series& run : runs) {
     const std::string title = "<title>" + legend(run) + "</title>";
     const std::size_t curve = picture.find(title), markers = picture.find(title, curve + 1);
@@ -107,7 +107,7 @@ TEST_F(FigureTest, GivesEveryRunItsOwnStyle) {
   }
 }
 
-TEST_F(FigureTest, HasTextThatAPdfReaderFinds) {
+TEST_F(FigureTest, PdfHasSearchableText) {
   const std::vector<Series> runs = thirteen();
   write_report(base_ / "out", runs, {});
   const std::string text = pdf_text();
@@ -115,7 +115,7 @@ TEST_F(FigureTest, HasTextThatAPdfReaderFinds) {
   for (const Series& run : runs) EXPECT_NE(text.find(legend(run)), std::string::npos) << text;
 }
 
-TEST_F(FigureTest, TakesAnyLabelForText) {
+TEST_F(FigureTest, DrawsAnyLabelAsPlainText) {
   const std::string mark = (base_ / "ran").string();
   const std::vector<std::string> labels = {
       "x_1^2 {a} @b $c", "<script>alert(1)</script> & more", "it's \"quoted\" \\n 100 %",
@@ -137,7 +137,7 @@ TEST_F(FigureTest, TakesAnyLabelForText) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
 }
 
-TEST_F(FigureTest, DrawsRunsThatLeaveTheNumbers) {
+TEST_F(FigureTest, DrawsRunsWithInfinitiesAndNans) {
   std::vector<Series> runs;
   runs.push_back(read_series(made_up(
       "a", "diverges", {{"0", "2", ""}, {"4", "1e30", ""}, {"9", "inf", ""}, {"11", "nan", ""}},
@@ -149,13 +149,13 @@ TEST_F(FigureTest, DrawsRunsThatLeaveTheNumbers) {
   const std::string picture = svg(runs);
   for (const Series& run : runs)
     EXPECT_NE(picture.find(">" + legend(run) + "<"), std::string::npos) << run.label;
-  EXPECT_EQ(picture.find("worst test accuracy"), std::string::npos);  // none has one
+  EXPECT_EQ(picture.find("worst test accuracy"), std::string::npos);  // no run has an accuracy
   for (const Series& run : runs) EXPECT_NO_THROW(svg({run})) << run.label;
 }
 
-// By its status, or because its loss once was a hundred times the first: it must not push what the
-// others reached below the axis.
-TEST_F(FigureTest, LeavesRunsThatBlewUpOutOfTheAxis) {
+// A run counts as diverged by its status, or if its loss was once a hundred times the first. Its
+// large values must not hide what the other runs reached.
+TEST_F(FigureTest, DivergedRunsDoNotSetTheAxis) {
   const Series good = read_series(made_up("a", "good", {{"0", "2", ""}, {"9", "1e-8", ""}}));
   const auto high = [&](const std::string& folder, const char* loss, const char* status) {
     const Series other = read_series(made_up(
@@ -167,10 +167,10 @@ TEST_F(FigureTest, LeavesRunsThatBlewUpOutOfTheAxis) {
   };
   EXPECT_EQ(high("b", "1e9", "finished"), 20);
   EXPECT_EQ(high("c", "100", "diverged"), 20);
-  EXPECT_EQ(high("d", "100", "finished"), 100);  // not good, but it came back
+  EXPECT_EQ(high("d", "100", "finished"), 100);  // large, but it recovered
 }
 
-TEST_F(FigureTest, IsMissedWithAWordWhereGnuplotIsNot) {
+TEST_F(FigureTest, ReportsAMissingGnuplot) {
   const Instead none("no-such-gnuplot");
   EXPECT_FALSE(Gnuplot::available());
   const Written written = write_report(base_ / "out", thirteen(), {});
@@ -183,7 +183,7 @@ TEST_F(FigureTest, IsMissedWithAWordWhereGnuplotIsNot) {
                                    {"gnuplot-nox"});
 }
 
-TEST_F(FigureTest, IsMissedWithAWordWhereGnuplotFails) {
+TEST_F(FigureTest, ReportsAFailingGnuplot) {
   write("broken", "#!/bin/sh\n[ \"$2\" = --version ] && exit 0\necho out of ink\nexit 1\n");
   fs::permissions(base_ / "broken", fs::perms::owner_all);
   const Instead broken((base_ / "broken").string());
@@ -195,8 +195,8 @@ TEST_F(FigureTest, IsMissedWithAWordWhereGnuplotFails) {
   EXPECT_TRUE(written.missing.size() > 1 || fs::exists(base_ / "out/report.html"));
 }
 
-// Every round of every run has the same accuracy: an axis without length, if nothing is done.
-TEST_F(FigureTest, IsDrawnWhereAValueNeverChanges) {
+// If every round of every run has the same value, the axis would have length zero.
+TEST_F(FigureTest, IsDrawnIfAValueNeverChanges) {
   for (const char* accuracy : {"0", "0.25", "1", "0.0123456"}) {
     const std::vector<Series> runs{read_series(made_up(
         std::string("a") + accuracy, "flat", {{"0", "2", accuracy}, {"9", "1", accuracy}}))};
@@ -206,7 +206,7 @@ TEST_F(FigureTest, IsDrawnWhereAValueNeverChanges) {
   }
 }
 
-TEST_F(FigureTest, SaysWhatGnuplotSaid) {
+TEST_F(FigureTest, ErrorQuotesGnuplot) {
   expect_refused<DiskError>([&] { Gnuplot::draw("plot x wth lines\n", base_ / "p", 3, 2); },
                             {"p: gnuplot could not draw it", "wth lines"});
   EXPECT_FALSE(fs::exists(base_ / "p.svg"));
@@ -214,7 +214,7 @@ TEST_F(FigureTest, SaysWhatGnuplotSaid) {
                             {"no/folder/p.svg"});
 }
 
-TEST_F(FigureTest, HasOneColourForAnAlgorithmAndOneDashForACodec) {
+TEST_F(FigureTest, HasOneColourPerAlgorithmAndOneDashPerCodec) {
   const std::vector<Style> all = styles(thirteen());
   for (std::size_t r = 0; r < all.size(); ++r) {
     EXPECT_EQ(all[r].color, static_cast<int>(r / 2));
@@ -223,9 +223,9 @@ TEST_F(FigureTest, HasOneColourForAnAlgorithmAndOneDashForACodec) {
   }
 }
 
-// gnuplot rounds the label of a tic that is no power of ten, so a reader would be misled by up to
+// gnuplot rounds the label of a tic that is not a power of ten, so a label could be wrong by up to
 // a factor of ten.
-TEST(Axis, TicsOfALogAxisStandAtPowersOfTen) {
+TEST(Axis, LogAxisHasTicsAtPowersOfTen) {
   const std::string text = axis_commands('x', Axis{3.2e5, 3.1e9, true});
   EXPECT_NE(text.find("set xtics 1e6,1e1,1e9\n"), std::string::npos) << text;
   const std::string wide = axis_commands('y', Axis{2e-4, 5e8, true});

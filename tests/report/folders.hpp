@@ -18,7 +18,7 @@
 
 namespace ticopd {
 
-// Run folders for the reports to read: real ones, and ones written by hand.
+// Makes run folders for the reports to read: real runs, and folders written by hand.
 class Folders : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -58,7 +58,8 @@ gamma = 0.4
     return base_ / folder;
   }
 
-  // A folder with these rows; each row is iteration, loss and accuracy, the rest follows from them.
+  // A folder with these rows. Each row gives iteration, loss and accuracy; the other columns
+  // follow.
   std::filesystem::path made_up(const std::string& folder, const std::string& label,
                                 const std::vector<std::vector<std::string>>& rows,
                                 const std::string& algorithm = "ticopd", int bits = 8,

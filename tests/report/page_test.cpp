@@ -1,4 +1,4 @@
-// The page's data, and the page itself where this build has one.
+// The data of the page, and the page itself if this build has one.
 #include "ticopd/report/page.hpp"
 
 #include <cmath>
@@ -42,7 +42,7 @@ void expect_same_bits(const json& metrics, const Series& run) {
   }
 }
 
-TEST_F(Page, HoldsTheMetricsBitByBit) {
+TEST_F(Page, HoldsTheExactMetrics) {
   const std::vector<Series> runs = {
       read_series(run("real", "real")),
       read_series(made_up("odd", "odd",
@@ -60,7 +60,7 @@ TEST_F(Page, HoldsTheMetricsBitByBit) {
     expect_same_bits(report["runs"][r]["metrics"], runs[r]);
 }
 
-TEST_F(Page, TellsAllAboutARun) {
+TEST_F(Page, DescribesARunCompletely) {
   const std::vector<Series> runs = {read_series(run("real", "real"))};
   ReportOptions options;
   options.title = "My runs";
@@ -86,17 +86,17 @@ TEST_F(Page, TellsAllAboutARun) {
   EXPECT_EQ(r["digest"], runs[0].summary["digest"]);
   EXPECT_GT(r["rate"], 9.0);
   EXPECT_EQ(r["machine"]["threads"], 1);
-  // Per agent: as many as there are, the worst of them the one in the table.
+  // One entry per agent; the worst of them is the value in the table.
   ASSERT_EQ(r["last"]["loss"].size(), 4u);
   EXPECT_EQ(*std::ranges::max_element(r["last"]["loss"]),
             runs[0].column("loss_max").back().value());
   ASSERT_EQ(r["last"]["payload_bytes"].size(), 4u);
-  // The config runs again.
+  // The embedded config can be run again.
   const Config again = Config::parse(r["toml"].get<std::string>(), ".");
   EXPECT_EQ(again.tree(), runs[0].summary["config"]);
 }
 
-TEST_F(Page, HasNoAgentsOfADivergedRun) {
+TEST_F(Page, ListsNoAgentsForADivergedRun) {
   const std::vector<Series> runs = {
       read_series(made_up("a", "a", {{"0", "1", ""}, {"7", "nan", ""}}, "dgd", 8, "diverged"))};
   const json r = report_json(runs, {})["runs"][0];
@@ -105,7 +105,7 @@ TEST_F(Page, HasNoAgentsOfADivergedRun) {
   EXPECT_TRUE(r["last"].is_null());
 }
 
-TEST_F(Page, KeepsALabelThatLooksLikeMarkup) {
+TEST_F(Page, EscapesALabelThatLooksLikeMarkup) {
   if (page_template().empty()) GTEST_SKIP() << "this build has no page: npm could not build it";
   const std::string label = "</script><script>alert('x')</script> \"quoted\" & <!-- \xe2\x82\xac";
   const std::vector<Series> runs = {
@@ -118,7 +118,7 @@ TEST_F(Page, KeepsALabelThatLooksLikeMarkup) {
   expect_same_bits(report["runs"][0]["metrics"], runs[0]);
 }
 
-TEST_F(Page, IsWrittenOrSaidToBeMissing) {
+TEST_F(Page, IsWrittenOrReportedAsMissing) {
   const std::vector<Series> runs = {read_series(made_up("a", "a", {{"0", "1", ""}}))};
   const Written written = write_report(base_ / "out", runs, {});
   EXPECT_EQ(std::filesystem::exists(base_ / "out/report.html"), !page_template().empty());
@@ -127,7 +127,7 @@ TEST_F(Page, IsWrittenOrSaidToBeMissing) {
   EXPECT_EQ(said, page_template().empty());
 }
 
-TEST_F(Page, SurvivesALabelThatIsNoUtf8) {
+TEST_F(Page, AcceptsALabelThatIsNotUtf8) {
   Series odd = read_series(made_up("a", "a", {{"0", "1", ""}}));
   odd.label = "\xff\xfe";
   const std::vector<Series> runs = {odd};

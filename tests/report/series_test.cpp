@@ -1,4 +1,4 @@
-// Reading run folders back, and saying what is wrong with the damaged ones.
+// Reads run folders back, and names the error of damaged ones.
 #include "ticopd/report/series.hpp"
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 using ReadSeries = Folders;
 
-TEST_F(ReadSeries, GivesBackEveryLoggedValue) {
+TEST_F(ReadSeries, ReadsEveryLoggedValue) {
   std::vector<Metrics> logged;
   const Config config = Config::parse(
       "iterations = 9\nname = \"mine\"\n[problem]\nobjective = \"softmax\"\ndata = \"synthetic\"\n"
@@ -34,12 +34,12 @@ TEST_F(ReadSeries, GivesBackEveryLoggedValue) {
     EXPECT_EQ(series.column("loss_max")[r], logged[r].loss_max);
     EXPECT_EQ(series.column("consensus")[r], logged[r].consensus);
     EXPECT_EQ(series.column("accuracy_min")[r], logged[r].accuracy_min);
-    EXPECT_EQ(series.column("dual_sum")[r], std::nullopt);  // it has no duals
+    EXPECT_EQ(series.column("dual_sum")[r], std::nullopt);  // this method has no duals
   }
-  EXPECT_EQ(series.rate(), 32.0);  // floats, and nothing around them
+  EXPECT_EQ(series.rate(), 32.0);  // plain floats without a header
 }
 
-TEST_F(ReadSeries, KeepsNanAndInfinityApartFromEmptyCells) {
+TEST_F(ReadSeries, DistinguishesNanAndInfinityFromEmptyCells) {
   const Series s = read_series(
       made_up("run", "a", {{"0", "2.5", ""}, {"1", "nan", "0.5"}, {"2", "-inf", "nan"}}));
   EXPECT_EQ(s.column("loss_max")[0], 2.5);
@@ -49,10 +49,10 @@ TEST_F(ReadSeries, KeepsNanAndInfinityApartFromEmptyCells) {
   EXPECT_TRUE(std::isnan(s.column("accuracy_min")[2].value()));
 }
 
-TEST_F(ReadSeries, SaysThatAnEmptyFolderIsNoRun) {
+TEST_F(ReadSeries, RejectsAnEmptyFolder) {
   std::filesystem::create_directory(base_ / "empty");
   expect_refused<FormatError>([&] { read_series(base_ / "empty"); },
-                              {"empty", "no run of ticopd: there is no run.json"});
+                              {"empty", "is not a ticopd run: there is no run.json"});
   expect_refused<FormatError>([&] { read_series(base_ / "nowhere"); },
                               {"nowhere", "there is no such folder"});
   write("file", "x");
@@ -82,18 +82,18 @@ TEST_F(ReadSeries, NamesTheLineOfADamagedTable) {
   EXPECT_NO_THROW(read_series(folder));
 }
 
-TEST_F(ReadSeries, RefusesASummaryThatIsNone) {
+TEST_F(ReadSeries, RejectsADamagedSummary) {
   const auto folder = made_up("run", "a", {{"0", "2", "0.1"}});
   write("run/run.json", "{\"status\": \"fini");
   expect_refused<FormatError>([&] { read_series(folder); }, {"run.json"});
 }
 
-TEST_F(ReadSeries, CountsTheBitsOfOneRound) {
+TEST_F(ReadSeries, RateIsTheBitsPerRoundAndCoordinate) {
   EXPECT_EQ(read_series(made_up("a", "a", {{"0", "1", ""}, {"8", "1", ""}})).rate(), 10.0);
   EXPECT_EQ(read_series(made_up("b", "b", {{"0", "1", ""}})).rate(), std::nullopt);
 }
 
-TEST_F(ReadSeries, OrdersComparedRunsAsTheComparisonDoes) {
+TEST_F(ReadSeries, ReadsRunsInTheOrderOfTheirComparison) {
   made_up("all/z", "config's name", {{"0", "1", ""}});
   made_up("all/a", "a", {{"0", "1", ""}});
   write("all/compare.json",
@@ -114,7 +114,7 @@ TEST_F(ReadSeries, OrdersComparedRunsAsTheComparisonDoes) {
   EXPECT_NE(all.missing[0].find("third"), std::string::npos);
 }
 
-TEST_F(ReadSeries, RefusesAComparisonThatIsNone) {
+TEST_F(ReadSeries, RejectsADamagedComparison) {
   const std::string words[] = {(base_ / "all").string()};
   for (const char* text : {"[", "[]", "{}", R"({"runs": [{"label": "a"}]})",
                            R"({"runs": [], "targets": [{"metric": "loss_max"}]})"}) {
@@ -125,7 +125,7 @@ TEST_F(ReadSeries, RefusesAComparisonThatIsNone) {
   expect_refused<FormatError>([&] { read_folders(words); }, {"no run to report"});
 }
 
-TEST_F(ReadSeries, TakesALabelBeforeTheFolder) {
+TEST_F(ReadSeries, AcceptsALabelBeforeTheFolder) {
   const std::string a = made_up("a", "same", {{"0", "1", ""}});
   const std::string b = made_up("b=c", "same", {{"0", "1", ""}});
   const std::vector<std::string> words = {"other=" + a, b};
@@ -137,7 +137,7 @@ TEST_F(ReadSeries, TakesALabelBeforeTheFolder) {
   EXPECT_EQ(read_folders(both).runs[1].label, "z");
 }
 
-TEST_F(ReadSeries, RefusesTheSameLabelTwice) {
+TEST_F(ReadSeries, RejectsTheSameLabelTwice) {
   const std::vector<std::string> words = {made_up("a", "same", {{"0", "1", ""}}),
                                           made_up("b", "same", {{"0", "1", ""}})};
   expect_refused<ConfigError>([&] { read_folders(words); }, {"\"same\"", words[0], words[1]});
@@ -147,7 +147,7 @@ TEST_F(ReadSeries, RefusesTheSameLabelTwice) {
   EXPECT_FALSE(std::filesystem::exists(base_ / "out"));
 }
 
-TEST(Metric, MisspeltIsRefusedWithTheNearestWord) {
+TEST(Metric, UnknownNameIsRejectedWithTheNearest) {
   expect_refused<ConfigError>([] { require_metric("tune.metric", "acuracy_min"); },
                               {"tune.metric", "acuracy_min", "did you mean \"accuracy_min\"?"});
   for (const char* word : {"iteration", "seconds", "bits_payload", ""})

@@ -20,7 +20,7 @@ TEST_F(Summary, FindsTheFirstLoggedRoundThatReachesATarget) {
   EXPECT_EQ(loss->seconds, 0.8);
   EXPECT_EQ(reached(s, {"accuracy_min", 0.3})->iteration, 4u);
   EXPECT_FALSE(reached(s, {"loss_max", 0.09}).has_value());
-  const Series agreed =  // all agents start from one model
+  const Series agreed =  // all agents start from the same model
       read_series(made_up("agreed", "b", {{"0", "0", ""}, {"4", "0.5", ""}, {"8", "0.1", ""}}));
   EXPECT_EQ(reached(agreed, {"consensus", 0.2})->iteration, 8u);
 }
@@ -37,11 +37,11 @@ TEST_F(Summary, ChoosesTargetsThatHalfTheRunsReach) {
   const std::vector<Target> targets = default_targets(runs);
   ASSERT_EQ(targets.size(), 2u);
   EXPECT_EQ(targets[0].metric, "loss_max");
-  EXPECT_EQ(targets[0].value, 0.5);  // not 0.51: it has two digits already
+  EXPECT_EQ(targets[0].value, 0.5);  // not 0.51: 0.5 needs no rounding
   EXPECT_EQ(targets[1].metric, "accuracy_min");
-  EXPECT_EQ(targets[1].value, 0.91);  // towards the easier side
+  EXPECT_EQ(targets[1].value, 0.91);  // rounded towards the easier target
   add("0.0312", "");
-  const std::vector<Target> without = default_targets(runs);  // one has no accuracy
+  const std::vector<Target> without = default_targets(runs);  // one run has no accuracy
   ASSERT_EQ(without.size(), 1u);
   EXPECT_EQ(without[0].value, 0.032);
   int reach = 0;
@@ -49,7 +49,7 @@ TEST_F(Summary, ChoosesTargetsThatHalfTheRunsReach) {
   EXPECT_EQ(reach, 2);
 }
 
-TEST(TargetText, IsAMetricAndANumber) {
+TEST(TargetOption, ParsesAMetricAndANumber) {
   EXPECT_EQ(parse_target("accuracy_min=0.9").value, 0.9);
   EXPECT_EQ(parse_target("consensus=1e-3").metric, "consensus");
   expect_refused<ConfigError>([] { parse_target("los_max=0.9"); },
@@ -58,7 +58,7 @@ TEST(TargetText, IsAMetricAndANumber) {
     EXPECT_THROW(parse_target(text), UsageError) << text;
 }
 
-TEST_F(Summary, SaysWhichRoundTheFiguresOfAStoppedRunAreOf) {
+TEST_F(Summary, NamesTheRoundOfTheFiguresOfAStoppedRun) {
   const auto folder =
       made_up("run", "a", {{"0", "2", ""}, {"8", "1", ""}}, "dgd", 8, "interrupted");
   const auto table = [&] {
@@ -68,7 +68,7 @@ TEST_F(Summary, SaysWhichRoundTheFiguresOfAStoppedRunAreOf) {
   nlohmann::json summary = nlohmann::json::parse(read(folder / "run.json"));
   summary["iterations"] = 11u;
   write("run/run.json", summary.dump());
-  EXPECT_NE(table().find("  interrupted after 11 iterations (figures of 8): a\n"),
+  EXPECT_NE(table().find("  interrupted after 11 iterations (values at iteration 8): a\n"),
             std::string::npos)
       << table();
 }
@@ -89,7 +89,7 @@ TEST_F(Summary, QuotesLabelsInTheCsv) {
                 "2,180,200,400,0.25,0.25,0.25,0.5,0.25,0.25,0.5,,,0.2,00ff,2,0.0002,0.2,,,\n");
 }
 
-TEST_F(Summary, FitsTheTerminalAndKeepsLabelsApart) {
+TEST_F(Summary, FitsTheTerminalAndKeepsShortenedLabelsDistinct) {
   std::vector<Series> runs;
   for (const char* bits : {"4", "8"}) {
     const std::string label =
@@ -121,7 +121,7 @@ TEST_F(Summary, FitsTheTerminalAndKeepsLabelsApart) {
   }
 }
 
-TEST(Plain, IsOneLineOfValidUtf8) {
+TEST(PlainText, IsOneLineOfValidUtf8) {
   EXPECT_EQ(plain("größe\tα ≤ 𝛽"), "größe α ≤ 𝛽");
   EXPECT_EQ(plain("a\nb\x7f\x1b[0m"), "a b  [0m");
   EXPECT_EQ(plain("\xff|\xc3|\xe2\x82|\xc0\xaf|\xed\xa0\x80|\xf5\x80\x80\x80"),

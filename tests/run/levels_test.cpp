@@ -45,7 +45,7 @@ struct NoValues final : Objective<double> {
   }
 };
 
-TEST(MetricLevels, RowsNeverAskTheObjectiveForAValue) {
+TEST(MetricLevels, RowsLevelNeverEvaluatesTheObjective) {
   ticopd::Setup<double> s{
       .graph = ring(4), .objective = std::make_shared<NoValues>(), .iterations = 5};
   s.watch.level = MetricLevel::rows;
@@ -56,7 +56,7 @@ TEST(MetricLevels, RowsNeverAskTheObjectiveForAValue) {
   }
 }
 
-TEST(MetricLevels, LeaveTheDigestAndSharedColumnsAlone) {
+TEST(MetricLevels, LevelDoesNotChangeTheDigestOrSharedColumns) {
   ticopd::Setup<double> s = classifier<double>();
   const auto factory = algorithm<double>("ticopd", s.graph);
   const std::string digest = solve(factory, s).digest;
@@ -77,7 +77,7 @@ TEST(MetricLevels, LeaveTheDigestAndSharedColumnsAlone) {
   }
 }
 
-TEST(MetricLevels, LocalLossIsTheMeanOfEachAgentsOwn) {
+TEST(MetricLevels, LocalLossIsTheMeanOfTheAgentsOwnLosses) {
   ticopd::Setup<double> s = classifier<double>();
   s.watch.level = MetricLevel::local;
   ticopd::Run<double> run(algorithm<double>("ticopd", s.graph), s);
@@ -88,7 +88,7 @@ TEST(MetricLevels, LocalLossIsTheMeanOfEachAgentsOwn) {
   EXPECT_NEAR(run.measure(MetricLevel::local).loss_local.value(), mean, 1e-12);
 }
 
-TEST(MetricLevels, HaveTheSameBitsForAnyRanksAndThreads) {
+TEST(MetricLevels, AnyNumberOfRanksAndThreadsGivesTheSameBits) {
   for (const MetricLevel level : {MetricLevel::full, MetricLevel::local, MetricLevel::rows})
     for (const std::size_t samples : {0u, 30u})
       for (const std::size_t agents : {0u, 2u}) {
@@ -144,7 +144,7 @@ TEST(MetricScope, FollowsTheSeed) {
   EXPECT_GT(drawn.size(), 10u);
 }
 
-TEST(MetricScope, OfAllSamplesAndAgentsIsTheDefault) {
+TEST(MetricScope, DefaultIsAllSamplesAndAgents) {
   ticopd::Setup<double> s = classifier<double>();
   const std::vector<Metrics> all = rows(s);
   s.watch.scope = {.samples = 113, .agents = 5};
@@ -168,7 +168,7 @@ TEST(MetricScope, LossOfAPartIsTheLossOverItsSamples) {
   EXPECT_NE(run.measure(MetricLevel::full).loss_max, std::nullopt);
 }
 
-TEST(MetricScope, TakesTheWorstOfTheMeasuredAgentsOnly) {
+TEST(MetricScope, WorstLossIsOverTheMeasuredAgentsOnly) {
   ticopd::Setup<double> s = classifier<double>();
   const Metrics all = rows(s).back();
   s.watch.scope.agents = 2;
@@ -184,14 +184,14 @@ TEST(MetricScope, TakesTheWorstOfTheMeasuredAgentsOnly) {
               std::ranges::find(chosen, i) != chosen.end());
 }
 
-TEST(MetricScope, OfSamplesIsRefusedForAnObjectiveWithoutSamples) {
+TEST(MetricScope, SamplesAreRejectedForAnObjectiveWithoutSamples) {
   ticopd::Setup<double> s{.graph = ring(4), .objective = std::make_shared<NoValues>()};
   s.watch.scope.samples = 5;
   EXPECT_THROW(rows(s), ConfigError);
 }
 
 // Steps that are far too long end a run at every level, and NaN never hides.
-TEST(Divergence, IsSeenAtEveryLevelByAllRanks) {
+TEST(Divergence, EveryMetricLevelReportsDivergenceOnAllRanks) {
   for (const MetricLevel level : {MetricLevel::full, MetricLevel::local, MetricLevel::rows})
     for (const int ranks : {1, 3}) {
       ticopd::Setup<double> s{
@@ -221,7 +221,7 @@ TEST(MetricTable, HasTheColumnsOfTheContractFirst) {
   EXPECT_EQ(csv_header(metric_columns(MetricLevel::full, asked)), csv_header() + ",lyapunov");
 }
 
-TEST(MetricTable, WritesNanAndLeavesWhatIsNotThereEmpty) {
+TEST(MetricTable, WritesNanAndLeavesMissingValuesEmpty) {
   Metrics m;
   m.iteration = 4'000'000'000u;
   m.loss_max = NAN;
@@ -230,7 +230,7 @@ TEST(MetricTable, WritesNanAndLeavesWhatIsNotThereEmpty) {
   EXPECT_EQ(to_csv(m), "4000000000,0,0,0,nan,,0.1,,,,,,,1.235");
 }
 
-TEST(MetricTable, RefusesAColumnThatIsThere) {
+TEST(MetricTable, RejectsADuplicateColumn) {
   EXPECT_THROW(
       add_metric({"consensus", "", "", MetricLevel::rows, Better::lower, ColumnPresence::on_request,
                   [](const Metrics&) { return std::optional<double>(); }}),

@@ -40,7 +40,7 @@ class SteppedRun : public ::testing::TestWithParam<std::string> {
   fs::path file;
 };
 
-TEST_P(SteppedRun, IsTheRunOfSolve) {
+TEST_P(SteppedRun, HasTheDigestAndMetricsOfSolve) {
   ticopd::Setup<double> s = small<double>(GetParam());
   const auto factory = algorithm<double>(GetParam(), s.graph);
   const Record whole = record(factory, s, {1, 1});
@@ -66,7 +66,7 @@ TEST_P(SteppedRun, IsTheRunOfSolve) {
   }
 }
 
-TEST_P(SteppedRun, MeasuringAndSavingLeaveNoTrace) {
+TEST_P(SteppedRun, MeasuringAndSavingDoNotChangeTheDigest) {
   const ticopd::Setup<double> s = small<double>(GetParam());
   const auto factory = algorithm<double>(GetParam(), s.graph);
   const Record whole = record(factory, s, {1, 1});
@@ -83,7 +83,7 @@ TEST_P(SteppedRun, MeasuringAndSavingLeaveNoTrace) {
     });
 }
 
-TEST_P(SteppedRun, GoesOnFromAFileWithAnyNumberOfRanks) {
+TEST_P(SteppedRun, ResumesFromAFileOnAnyNumberOfRanks) {
   const ticopd::Setup<double> s = small<double>(GetParam());
   const auto factory = algorithm<double>(GetParam(), s.graph);
   const Record whole = record(factory, s, {1, 1});
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Of, SteppedRun,
                          ::testing::Values("ticopd", "choco_sgd", "beer", "local_sgd", "sparq_sgd"),
                          [](const auto& given) { return given.param; });
 
-TEST(RunObject, CanBeMadeOfAStruct) {
+TEST(RunObject, CanBeMadeFromAnAlgorithmStruct) {
   const ticopd::Setup<double> s = small<double>("beer");
   ticopd::Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
   while (run.step(9) > 0) {
@@ -122,7 +122,7 @@ TEST(RunObject, CanBeMadeOfAStruct) {
   EXPECT_EQ(run.solution().x.rows(), 7u);
 }
 
-TEST(RunObject, DoesNotResumeAfterItsFirstStep) {
+TEST(RunObject, RejectsResumeAfterItsFirstStep) {
   const ticopd::Setup<double> s = small<double>("beer");
   ticopd::Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
   EXPECT_THROW(run.resume("no_such_file"), DiskError);
@@ -130,7 +130,7 @@ TEST(RunObject, DoesNotResumeAfterItsFirstStep) {
   EXPECT_THROW(run.resume("no_such_file"), std::logic_error);
 }
 
-TEST(RunObject, TwoSideBySideDoNotDisturbEachOther) {
+TEST(RunObject, TwoRunsAtTheSameTimeAreIndependent) {
   const ticopd::Setup<double> s = small<double>("beer");
   ticopd::Run<double> one = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
   ticopd::Run<double> two = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
@@ -139,7 +139,7 @@ TEST(RunObject, TwoSideBySideDoNotDisturbEachOther) {
   EXPECT_EQ(one.digest(), two.digest());
 }
 
-TEST(RunObject, CountsOnlyTheTimeInWhichItIsStepped) {
+TEST(RunObject, CountsOnlyTheTimeOfItsSteps) {
   ticopd::Setup<double> s = small<double>("beer");
   ticopd::Run<double> run = make_run(BEER{.eta = 0.02, .gamma = 0.2}, s);
   run.step(10);

@@ -65,7 +65,7 @@ TEST(Option, SetsItsMember) {
   EXPECT_EQ(std::get<double>(o.own.at("extra")), 2.0);
 }
 
-TEST(Domain, RefusesOtherTypesAndValuesBeyondItsEnds) {
+TEST(Domain, RejectsOtherTypesAndValuesOutOfRange) {
   EXPECT_TRUE(domain::whole(1, 16).allows(std::int64_t{16}));
   EXPECT_FALSE(domain::whole(1, 16).allows(std::int64_t{17}));
   EXPECT_FALSE(domain::whole(1, 16).allows(2.0));
@@ -82,7 +82,7 @@ TEST(Domain, RefusesOtherTypesAndValuesBeyondItsEnds) {
   EXPECT_FALSE(domain::text().allows(OptionValue()));
 }
 
-TEST(Domain, SaysWhatIsAllowedAndWhichWordIsNear) {
+TEST(Domain, MessageNamesTheAllowedValuesAndTheNearestWord) {
   EXPECT_EQ(complaint([] { refuse_value("a.b", "17", domain::whole(1, 16)); }),
             "a.b = 17: allowed is a whole number from 1 to 16");
   EXPECT_EQ(complaint([] { refuse_value("a.b", "0", domain::above(0, 1)); }),
@@ -91,7 +91,7 @@ TEST(Domain, SaysWhatIsAllowedAndWhichWordIsNear) {
             "a.b = \"squrae\": allowed are round, square; did you mean \"square\"?");
 }
 
-TEST(Table, RefusesASecondEntryOfOneName) {
+TEST(Table, RejectsASecondEntryWithTheSameName) {
   Table<OptionInfo> table{"key", {{"one", domain::text(), {}, ""}}};
   EXPECT_EQ(complaint([&] {
               table.add({"one", domain::boolean(), {}, ""});

@@ -114,7 +114,7 @@ TEST(RegisteredDataFormat, IsOpenedAndInTheSchema) {
   EXPECT_TRUE(has(pattern, "coin")) << pattern;
 }
 
-TEST(RegisteredTransport, IsAWordOfTheConfig) {
+TEST(RegisteredTransport, IsAcceptedInAConfig) {
   transport_table().add({"pigeons", TransportInfo::Ranks::processes, "slow, wide"});
   EXPECT_EQ(complaint("[network]\ntransport = \"pigeons\""), "");
   EXPECT_TRUE(contains(words_in_schema("network", "transport"), "pigeons"));

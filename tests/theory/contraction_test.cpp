@@ -1,4 +1,4 @@
-// delta: promised, with a gain, and measured.
+// delta as the codec states it, with a gain, and as measured.
 #include "ticopd/theory/contraction.hpp"
 
 #include <gtest/gtest.h>
@@ -33,15 +33,15 @@ std::vector<double> normals(std::size_t d, std::uint32_t agent) {
   return v;
 }
 
-TEST(Contraction, WithoutAGainIsWhatTheCodecSays) {
+TEST(Contraction, EqualsTheCodecsOwnWithoutAGain) {
   for (const CodecOptions& options : {CodecOptions{}, qsgd(4, true), top_k(30), qsgd(1, false)}) {
     const auto codec = make_codec<double>(options);
     EXPECT_EQ(contraction_of(codec->error_bound(500), 1), codec->contraction(500));
   }
 }
 
-// tau is one choice of the gain: qsgd divided by tau is the unscaled one with gain 1 / tau.
-TEST(Contraction, OfUnscaledQsgdWithGainOneOverTauIsThatOfScaledQsgd) {
+// Scaled qsgd divides by tau, so it equals unscaled qsgd with gain 1 / tau.
+TEST(Contraction, UnscaledQsgdWithGainOneOverTauEqualsScaledQsgd) {
   const std::size_t d = 500;
   const ErrorBound plain = make_codec<double>(qsgd(3, false))->error_bound(d);
   ASSERT_GT(plain.relative, 1);
@@ -55,7 +55,7 @@ TEST(Contraction, OfUnscaledQsgdWithGainOneOverTauIsThatOfScaledQsgd) {
   EXPECT_FALSE(contraction_of(plain, 2.01 / tau));
 }
 
-TEST(Contraction, OfABiasedCodecGoesDownWithTheGain) {
+TEST(Contraction, FallsWithTheGainForABiasedCodec) {
   const ErrorBound half{.relative = 0.25};
   EXPECT_DOUBLE_EQ(*contraction_of(half, 1), 0.5);
   EXPECT_DOUBLE_EQ(*contraction_of(half, 0.5), 0.25);
@@ -65,7 +65,7 @@ TEST(Contraction, OfABiasedCodecGoesDownWithTheGain) {
   EXPECT_FALSE(contraction_of({.relative = 0.25, .rescale = 10}, 1));
 }
 
-TEST(Contraction, MeasuredIsWithinTheBound) {
+TEST(Contraction, MeasuredDeltaIsWithinTheBound) {
   const std::size_t d = 400;
   for (const CodecOptions& options : {qsgd(2, true), qsgd(4, true), qsgd(8, true), top_k(40)}) {
     const std::shared_ptr<const Codec<double>> codec = make_codec<double>(options);
@@ -84,8 +84,8 @@ TEST(Contraction, MeasuredIsWithinTheBound) {
   }
 }
 
-// All entries alike are the worst that top_k can meet: exactly k of d are kept.
-TEST(Contraction, MeasuredMeetsTheBoundOfTopKOnAConstantVector) {
+// Equal entries are the worst case of top_k: it keeps exactly k / d of the squared norm.
+TEST(Contraction, MeasuredDeltaEqualsTheBoundOfTopKOnAConstantVector) {
   const std::shared_ptr<const Codec<double>> codec = make_codec<double>(top_k(30));
   const MeasuringCodec<double> measuring(codec, 1, 1, 1);
   const std::vector<double> v(120, 2.5), zero(120, 0.0);
@@ -97,14 +97,14 @@ TEST(Contraction, MeasuredMeetsTheBoundOfTopKOnAConstantVector) {
   EXPECT_DOUBLE_EQ(measuring.measured().delta(), *codec->contraction(120));
 }
 
-TEST(Contraction, MeasuredWithAGainIsOfGainTimesQ) {
+TEST(Contraction, MeasuredDeltaIncludesTheGain) {
   const MeasuringCodec<double> measuring(make_codec<double>({}), 1, 0.25, 1);
   Bytes out;
   ASSERT_TRUE(measuring.encode(normals(50, 0), MessageId{}, out));
   EXPECT_NEAR(measuring.measured().delta(), 0.25, 1e-12);
 }
 
-TEST(Contraction, MeasuringChangesNothingOfARun) {
+TEST(Contraction, MeasuringDoesNotChangeARun) {
   const auto f =
       std::make_shared<LeastSquares<float>>(dense::ProblemSize{.agents = 5, .d = 40, .m = 10});
   for (const CodecOptions& options : {CodecOptions{}, qsgd(4, true), top_k(7)}) {

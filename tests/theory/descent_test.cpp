@@ -1,5 +1,5 @@
-// F_t of Theorem 1: against its formula as dense matrices, and the descent that the theorem
-// promises, on a small problem that is not convex.
+// F_t of Theorem 1, compared with its formula in dense matrices, and the descent that the theorem
+// guarantees, on a small non-convex problem.
 #include <gtest/gtest.h>
 
 #include "dense/matrices.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int n = 4, d = 6, m = 20;
 
-// The k largest, or for 0 a random half.
+// Keeps the k largest entries; k = 0 keeps a random half, k = d keeps all.
 CodecOptions keep(std::size_t k) {
   CodecOptions o;
   o.kind = k == d ? "identity" : k == 0 ? "rand_k" : "top_k";
@@ -25,7 +25,7 @@ CodecOptions keep(std::size_t k) {
 // A run of TiCoPD whose state can be read and set between rounds.
 class Walk {
  public:
-  // theta is `share` of the theorem's bound, alpha `times` its bound for that theta.
+  // theta is `share` times the theorem's bound, and alpha `times` times its bound for that theta.
   Walk(std::size_t kept, double eta, double times, double gamma = 1, double share = 1)
       : kept_(static_cast<int>(kept)),
         gamma_(gamma),
@@ -64,7 +64,7 @@ class Walk {
     run_->step();
   }
 
-  // Any x and surrogates near it; duals whose sum is zero, as a run has them.
+  // Draws any x, surrogates near it, and duals whose sum is zero as in a run.
   void draw_state(std::uint32_t number) {
     Generator draw(Noise{17, 0, number, stream_synthetic});
     const double apart = std::pow(10, draw.normal()), off = 0.3 * std::pow(10, draw.normal());
@@ -97,7 +97,7 @@ class Walk {
     return (rows(run_->x()).rowwise() - mean().transpose()).squaredNorm();
   }
 
-  // F_t as the paper prints it, with Kronecker products and all, of the state as it is now.
+  // F_t of the current state as the paper prints it, with Kronecker products.
   double transcript() const {
     const Matrix X = rows(run_->x()), H = rows(*h_);
     return transcript(X, rows(*lambda_), H + gamma_ * top_k(kept_)(X - H));
@@ -177,13 +177,13 @@ struct Case {
 };
 constexpr Case cases[] = {{d, 0.2}, {5, 0.2}, {4, 0.1}};
 
-TEST(Lyapunov, TheProblemIsNotConvex) {
+TEST(Lyapunov, TestProblemIsNotConvex) {
   const Nonconvex problem(n, d, m);
   const Vector far = Vector::Constant(d, 1.5);
   EXPECT_LT(Eigen::SelfAdjointEigenSolver<Matrix>(problem.hessian(0, far)).eigenvalues()(0), -0.01);
 }
 
-TEST(Lyapunov, IsThePapersFormulaWrittenAsMatrices) {
+TEST(Lyapunov, EqualsThePapersFormulaInDenseMatrices) {
   for (const auto& [kept, eta] : cases)
     for (const double times : {1.0, 1e4})
       for (const double gamma : {1.0, 0.7}) {
@@ -199,7 +199,7 @@ TEST(Lyapunov, IsThePapersFormulaWrittenAsMatrices) {
       }
 }
 
-TEST(Lyapunov, HasTheSurrogatesThatTheNextRoundDraws) {
+TEST(Lyapunov, UsesTheSurrogatesThatTheNextRoundDraws) {
   Walk walk(0, 0.2, 1e4);
   for (std::uint32_t state = 0; state < 20; ++state) {
     walk.draw_state(state);
@@ -211,8 +211,8 @@ TEST(Lyapunov, HasTheSurrogatesThatTheNextRoundDraws) {
   }
 }
 
-// From random states, where every term of F_t matters; both of the theorem's shares at once.
-TEST(Lyapunov, IsNotNegativeAndDescendsAsTheTheoremSays) {
+// Starts from random states, where every term of F_t matters.
+TEST(Lyapunov, IsNotNegativeAndDescendsByTheTheoremsBound) {
   for (const auto& [kept, eta] : cases)
     for (const double times : {1.0, 1e2, 1e4}) {
       Walk walk(kept, eta, times);
@@ -240,7 +240,7 @@ TEST(Lyapunov, DescendsAlongARunFromTheCommonStart) {
         walk.step();
         const double after = walk.F();
         ASSERT_GE(after, 0);
-        // f is a mean over samples, good to a few units in its last place.
+        // f is a mean over samples, accurate to a few units in the last place.
         ASSERT_LE(after, before - descent + 1e-15) << kept << " " << times << " round " << t;
         before = after;
       }
@@ -269,8 +269,9 @@ TEST(Lyapunov, BoundsTheAveragesOverARun) {
     }
 }
 
-// With a small penalty and a large step the promise is not kept: the tests above can fail.
-TEST(Lyapunov, DoesNotDescendForAnyStepSize) {
+// With a small penalty and a large step F_t does not descend, which shows that the tests above can
+// fail.
+TEST(Lyapunov, DoesNotDescendForTooLargeSteps) {
   int broken = 0;
   Walk walk(5, 0.2, 100, 1, 1e-3);
   for (std::uint32_t state = 0; state < 300; ++state) {
@@ -282,7 +283,7 @@ TEST(Lyapunov, DoesNotDescendForAnyStepSize) {
   EXPECT_GT(broken, 0);
 }
 
-TEST(Lyapunov, RefusesMoreAgentsThanAMatrixShouldHave) {
+TEST(Lyapunov, RejectsMoreAgentsThanItsLimit) {
   const Graph graph = ring(Lyapunov::most_agents + 1);
   const Theorem theorem({graph.agents(), 4, 0.1, 1, 1, 1, 1});
   EXPECT_THROW(Lyapunov(graph, theorem, 1e-9, 1), std::invalid_argument);

@@ -11,8 +11,8 @@
 
 namespace ticopd::dense {
 
-// f_i(x) = mean log(1 + exp(-y a.x)) + l2r sum_k x_k^2 / (1 + x_k^2), as the library has it and
-// once more from its formula.
+// f_i(x) = mean log(1 + exp(-y a.x)) + l2r sum_k x_k^2 / (1 + x_k^2), both as the library's
+// objective and written again from the formula.
 class Nonconvex {
  public:
   static constexpr double l2r = 0.1;
@@ -24,7 +24,7 @@ class Nonconvex {
       Vector y(m);
       for (int s = 0; s < m; ++s) {
         for (int k = 0; k < d; ++k) A(s, k) = draw.normal();
-        y(s) = draw.normal() + A(s, i % d) > 0 ? 1 : -1;  // agents differ in what they believe
+        y(s) = draw.normal() + A(s, i % d) > 0 ? 1 : -1;  // each agent has its own feature
       }
       A_.push_back(A);
       y_.push_back(y);
@@ -76,7 +76,7 @@ class Nonconvex {
     return H;
   }
 
-  // L of every point: a quarter is the most of p (1 - p), 2 l2r of the penalty's curvature.
+  // A bound on L at every point: p (1 - p) is at most 1/4, the penalty's curvature at most 2 l2r.
   double smoothness() const {
     double most = 0;
     for (const Matrix& A : A_) {

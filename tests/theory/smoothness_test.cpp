@@ -1,4 +1,4 @@
-// The estimate of L against eigenvalues of Hessians that are known.
+// The estimate of L compared with the eigenvalues of known Hessians.
 #include "ticopd/theory/smoothness.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ double largest_eigenvalue(const Matrix& H) {
   return Eigen::SelfAdjointEigenSolver<Matrix>(H).eigenvalues().cwiseAbs().maxCoeff();
 }
 
-TEST(Smoothness, OfLeastSquaresIsTheLargestEigenvalueOfItsGramMatrix) {
+TEST(Smoothness, EqualsTheLargestEigenvalueOfALeastSquaresHessian) {
   const LeastSquares<double> f({.agents = 3, .d = 12, .m = 20});
   Pool pool(2);
   Smoothness<double> L(f, pool, {.iterations = 3000, .tolerance = 1e-13, .on_agent = {}});
@@ -34,7 +34,7 @@ TEST(Smoothness, OfLeastSquaresIsTheLargestEigenvalueOfItsGramMatrix) {
   EXPECT_EQ(L.samples_used(), 60u);
 }
 
-TEST(Smoothness, WithItsOwnToleranceIsWithinAFewPercentInFloatToo) {
+TEST(Smoothness, DefaultToleranceIsWithinAFewPercentInFloatToo) {
   const LeastSquares<float> f({.agents = 3, .d = 12, .m = 20});
   const LeastSquares<double> exact({.agents = 3, .d = 12, .m = 20});
   Pool pool(1);
@@ -61,7 +61,7 @@ class Saddles final : public Objective<double> {
   }
 };
 
-TEST(Smoothness, CountsDirectionsThatCurveDownwards) {
+TEST(Smoothness, CountsNegativeCurvature) {
   const Saddles f;
   Pool pool(1);
   Smoothness<double> L(f, pool);
@@ -71,7 +71,7 @@ TEST(Smoothness, CountsDirectionsThatCurveDownwards) {
   EXPECT_NEAR(L.of_mean(x), 1, 0.01) << "much of it cancels in the mean";
 }
 
-TEST(Smoothness, IsOfEachAgentWhereThatAgentIs) {
+TEST(Smoothness, IsEvaluatedAtEachAgentsOwnPoint) {
   const Nonconvex f(3, 5, 15);
   const auto objective = f.objective();
   Pool pool(1);
@@ -100,7 +100,7 @@ TEST(Smoothness, KeepsTheLargestOfSeveralPoints) {
   EXPECT_EQ(L.largest(), near);
 }
 
-TEST(Smoothness, SaysHowManySamplesItLookedAt) {
+TEST(Smoothness, CountsTheSamplesItUsed) {
   const Nonconvex f(3, 5, 15);
   const auto objective = f.objective();
   Pool pool(1);
@@ -111,7 +111,7 @@ TEST(Smoothness, SaysHowManySamplesItLookedAt) {
   EXPECT_EQ(all.samples_used(), 45u);
 }
 
-TEST(Smoothness, IsNotANumberWhereGradientsAreNone) {
+TEST(Smoothness, IsNanIfGradientsAreNan) {
   const Nonconvex f(3, 5, 15);
   const auto objective = f.objective();
   Pool pool(1);

@@ -1,4 +1,4 @@
-// The constants of Theorem 1 against numbers worked out by hand.
+// The constants of Theorem 1 compared with numbers computed by hand.
 #include "ticopd/theory/theorem.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Theorem, HasTheReferenceValuesOfThePapersExperiment) {
 // eta = 1/2: delta_2 = 16, delta_1 = 12 max(2, 2, 16) = 192;
 // theta_lb = 2/2 (1 + 2 + 8 1/2 16/2 + 192 (3/2 + 3 + 2 + 8)) = 35 + 2784 = 2819;
 // alpha_ub = 8 / (320 theta^2) / 16.
-TEST(Theorem, IsWhatOneGetsByHandOnARingOfFour) {
+TEST(Theorem, MatchesValuesComputedByHandForARingOfFour) {
   const Theorem t({4, 4, 2, 0.5, 1, 0.5, 1});
   EXPECT_DOUBLE_EQ(t.delta_tilde(), 1);
   EXPECT_DOUBLE_EQ(t.delta_2(), 16);
@@ -45,12 +45,12 @@ TEST(Theorem, IsWhatOneGetsByHandOnARingOfFour) {
 }
 
 // delta = 1/4: 9/16 * 49/64 / (49/64 - 9/16) = (441/1024) / (13/64) = 441/208.
-TEST(Theorem, HasTheDeltaTildeOfAWeakCodec) {
+TEST(Theorem, DeltaTildeMatchesAValueComputedByHandForAWeakCodec) {
   EXPECT_DOUBLE_EQ(Theorem({4, 4, 2, 0.25, 1, 0.5, 1}).delta_tilde(), 441.0 / 208);
   EXPECT_DOUBLE_EQ(Theorem({4, 4, 2, 1, 1, 0.5, 1}).delta_tilde(), 1) << "no compression";
 }
 
-TEST(Theorem, TheFreeQuantityOnlyHelpsWhereItIsSmall) {
+TEST(Theorem, FreeConstantMattersOnlyIfItIsSmall) {
   const Theorem one({4, 4, 2, 0.5, 1, 0.5, 1}), tenth({4, 4, 2, 0.5, 1, 0.5, 0.1}),
       tiny({4, 4, 2, 0.5, 1, 0.5, 1e-4});
   EXPECT_DOUBLE_EQ(tenth.theta_lb(), one.theta_lb());
@@ -58,7 +58,7 @@ TEST(Theorem, TheFreeQuantityOnlyHelpsWhereItIsSmall) {
   EXPECT_DOUBLE_EQ(tenth.alpha_ub(1), 0.4 * one.alpha_ub(1)) << "n a = 0.4 < 1";
 }
 
-TEST(Theorem, RefusesWhatItDoesNotSpeakOf) {
+TEST(Theorem, RejectsInputsOutsideItsAssumptions) {
   const TheoremInput good{4, 4, 2, 0.5, 1, 0.5, 1};
   const auto with = [&](auto member, auto value) {
     TheoremInput in = good;

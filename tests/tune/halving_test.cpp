@@ -1,4 +1,4 @@
-// Successive halving on made-up scores: what it spends, what it finds, what it remembers.
+// Successive halving on synthetic scores: what it costs, what it finds and what it remembers.
 #include "ticopd/tune/halving.hpp"
 
 #include <gtest/gtest.h>
@@ -18,17 +18,17 @@ using Score = std::function<double(const Point&, double share_of_the_rounds)>;
 struct Found {
   std::optional<Point> best;
   double score = 0;
-  double cost = 0;    // as the search tells it
-  double rounds = 0;  // as they were really made
+  double cost = 0;    // as the search reports it
+  double rounds = 0;  // as counted here
   bool stopped = false;
-  std::vector<Trial> log;  // a trial each time it was taken on
+  std::vector<Trial> log;  // one entry each time a trial is continued
 };
 
-// What a search may be given besides its plan.
+// The inputs of a search besides its plan.
 struct Around {
   Halving::Allows allows = [](std::span<double>) { return true; };
-  double rounds_to_lose = INFINITY;   // where a lost trial ends
-  std::size_t new_scores = SIZE_MAX;  // stopped from outside after so many
+  double rounds_to_lose = INFINITY;   // rounds after which a diverging trial ends
+  std::size_t new_scores = SIZE_MAX;  // the search is stopped after this many scores
   std::map<std::pair<std::size_t, std::uint32_t>, double>* memory = nullptr;
 };
 
@@ -67,7 +67,7 @@ double distance2(const Point& a, const Point& b) {
   return sum;
 }
 
-// Coordinates are logarithms of step sizes. Short runs like longer steps than long runs do.
+// Coordinates are logarithms of step sizes. Short runs prefer longer steps than long runs.
 Score bowl(Point centre, double drift = 0.1) {
   return [=](const Point& p, double share) {
     Point c = centre;
@@ -76,7 +76,7 @@ Score bowl(Point centre, double drift = 0.1) {
   };
 }
 
-// As a range that is closed, or a step size that has a maximum.
+// Clamps a point, like a closed range or a step size with a maximum.
 Halving::Allows within(double low, double high) {
   return [=](std::span<double> point) {
     for (double& p : point) p = std::clamp(p, low, high);
@@ -95,7 +95,7 @@ bool same(const std::vector<Trial>& a, const std::vector<Trial>& b) {
   });
 }
 
-TEST(Halving, NeverSpendsMoreThanItIsGiven) {
+TEST(Halving, NeverExceedsItsBudget) {
   for (std::size_t dimensions = 1; dimensions <= 4; ++dimensions)
     for (std::uint64_t seed = 0; seed < 4; ++seed)
       for (const std::uint32_t rounds : {1u, 2u, 3u, 5u, 17u, 64u, 1000u})
@@ -110,7 +110,7 @@ TEST(Halving, NeverSpendsMoreThanItIsGiven) {
         }
 }
 
-TEST(Halving, SpendsNoMoreWhereItHasToLookLower) {
+TEST(Halving, NeverExceedsItsBudgetWhenItLooksLower) {
   for (double runs = 2; runs <= 60; ++runs)
     for (const double edge : {-0.2, -1.2, -2.2}) {
       Halving::Plan plan = plan_for(2);
@@ -122,7 +122,7 @@ TEST(Halving, SpendsNoMoreWhereItHasToLookLower) {
     }
 }
 
-TEST(Halving, FindsTheBottomOfABowl) {
+TEST(Halving, FindsTheMinimumOfABowl) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const Point centre{0.13 + 0.06 * static_cast<double>(seed), 0.71, 0.35};
     for (std::size_t d = 1; d <= 3; ++d) {
@@ -137,7 +137,7 @@ TEST(Halving, FindsTheBottomOfABowl) {
   }
 }
 
-TEST(Halving, AnswersWithTheBestOfTheFullRuns) {
+TEST(Halving, ReturnsTheBestOfTheFullRuns) {
   const Found found = search(plan_for(2), bowl({0.3, 0.8}));
   double best = INFINITY;
   for (const Trial& t : found.log)
@@ -145,33 +145,33 @@ TEST(Halving, AnswersWithTheBestOfTheFullRuns) {
   EXPECT_EQ(found.score, best);
 }
 
-TEST(Halving, GoesBeyondWhereItBegan) {
+TEST(Halving, SearchesBeyondItsInitialRange) {
   const Found found = search(plan_for(1), bowl({1.2}));
   EXPECT_NEAR(found.best->at(0), 1.2, 0.01);
 }
 
-TEST(Halving, HitsTheEdgeOfWhatIsAllowed) {
+TEST(Halving, ReachesTheEdgeOfTheAllowedRange) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const Found found = search(plan_for(2, seed), bowl({1.3, -0.2}), {.allows = within(0, 1)});
     EXPECT_EQ(*found.best, (Point{1, 0})) << "seed " << seed;
   }
 }
 
-TEST(Halving, TriesNothingThatIsRefused) {
+TEST(Halving, TriesNoRejectedPoint) {
   const auto half = [](std::span<double> p) { return p[0] + p[1] < 1; };
   const Found found = search(plan_for(2), bowl({0.8, 0.8}), {.allows = half});
   for (const Trial& t : found.log) EXPECT_LT(t.point[0] + t.point[1], 1);
   EXPECT_GT(found.best->at(0) + found.best->at(1), 0.9);
 }
 
-TEST(Halving, FindsNothingWhereAllIsRefused) {
+TEST(Halving, FindsNothingIfAllPointsAreRejected) {
   const Found found = search(plan_for(2), bowl({0, 0}), {.allows = [](auto) { return false; }});
   EXPECT_FALSE(found.best);
   EXPECT_FALSE(found.stopped);
   EXPECT_EQ(found.rounds, 0);
 }
 
-TEST(Halving, TakesALostTrialNoFurther) {
+TEST(Halving, DoesNotContinueADivergedTrial) {
   const Found found =
       search(plan_for(2),
              [](const Point& p, double share) {
@@ -189,7 +189,7 @@ TEST(Halving, TakesALostTrialNoFurther) {
   EXPECT_DOUBLE_EQ(found.cost * 1000, found.rounds);
 }
 
-TEST(Halving, LooksLowerWhereEverythingIsLost) {
+TEST(Halving, LooksLowerIfAllTrialsDiverge) {
   for (const double edge : {-0.1, -1.1, -2.1}) {
     const Found found = search(
         plan_for(2),
@@ -202,7 +202,7 @@ TEST(Halving, LooksLowerWhereEverythingIsLost) {
   }
 }
 
-TEST(Halving, LooksHigherWhereShorterStepsLieThere) {
+TEST(Halving, LooksHigherOnAxesThatShortenTheStep) {
   Halving::Plan plan = plan_for(2);
   plan.rising = {false, true};
   const Found found =
@@ -215,7 +215,7 @@ TEST(Halving, LooksHigherWhereShorterStepsLieThere) {
   EXPECT_LT(std::sqrt(distance2(*found.best, {-0.4, 1.5})), 0.05);
 }
 
-TEST(Halving, GivesUpWhereEverythingIsLostFurtherDown) {
+TEST(Halving, GivesUpIfLowerTrialsDivergeToo) {
   const Found found =
       search(plan_for(2), [](const Point&, double) { return INFINITY; }, {.rounds_to_lose = 4});
   EXPECT_FALSE(found.best);
@@ -233,7 +233,7 @@ TEST(Halving, TriesNoPointTwiceAtTheEdge) {
   for (const Trial& t : found.log) EXPECT_TRUE(seen.insert(t.point).second);
 }
 
-TEST(Halving, IsAFunctionOfItsSeed) {
+TEST(Halving, DependsOnlyOnItsSeed) {
   const Found a = search(plan_for(2, 5), bowl({0.3, 0.8}));
   EXPECT_TRUE(same(a.log, search(plan_for(2, 5), bowl({0.3, 0.8})).log));
   std::set<Point> tried;
@@ -259,7 +259,7 @@ TEST(Halving, SpreadsItsFirstTrialsEvenly) {
   }
 }
 
-TEST(Halving, StoppedAnywhereGoesOnToTheSameAnswer) {
+TEST(Halving, StoppedAnywhereResumesToTheSameAnswer) {
   const Score score = [](const Point& p, double share) {
     return p[0] + share > 1.5 ? INFINITY : bowl({0.4, 0.6})(p, share);
   };

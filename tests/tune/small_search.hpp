@@ -15,7 +15,7 @@ namespace ticopd {
 
 using Set = std::vector<std::string>;
 
-// A folder of its own for each test, gone afterwards, and a problem whose runs take a millisecond.
+// Gives each test its own folder, removed afterwards, and a problem whose runs take a millisecond.
 class SmallSearch : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -55,7 +55,8 @@ kind = "qsgd"
     return read_file(base_ / name / "trials.csv");
   }
 
-  // trials.csv without its header, by cells: bracket, trial, iterations, spent, axes, metric, ...
+  // The cells of trials.csv without its header: bracket, trial, iterations, spent, axes, metric,
+  // ...
   std::vector<std::vector<std::string>> rows(const std::string& name) const {
     std::vector<std::vector<std::string>> all;
     std::istringstream in(trials(name));

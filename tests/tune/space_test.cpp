@@ -1,4 +1,4 @@
-// What is searched: which parameters, in which ranges, and what the algorithm makes of a point.
+// The search space: which parameters, in which ranges, and which points the algorithm accepts.
 #include "ticopd/tune/space.hpp"
 
 #include <gtest/gtest.h>
@@ -44,14 +44,14 @@ const std::string ticopd_name = "name = \"ticopd\"";
 
 using Names = std::vector<std::string>;
 
-TEST(Space, IsWhatTheAlgorithmRequires) {
+TEST(Space, HasAnAxisPerRequiredParameter) {
   EXPECT_EQ(names(space(ticopd_name)), (Names{"alpha", "theta", "eta"}));
   EXPECT_EQ(names(space(choco)), (Names{"eta", "gamma"}));
   EXPECT_EQ(names(space("name = \"def_atc\"")), (Names{"mu", "gamma"}));
   EXPECT_EQ(names(space("name = \"dgd\"")), (Names{"eta"}));
 }
 
-TEST(Space, SearchesForWhatTheFileGivesToo) {
+TEST(Space, SearchesParametersThatTheFileSetsToo) {
   EXPECT_EQ(names(space(choco + "\neta = 0.1\ngamma = 0.4")), (Names{"eta", "gamma"}));
 }
 
@@ -69,14 +69,14 @@ TEST(Space, HasARangeForEveryRequiredParameterOfEveryAlgorithm) {
     }
     const Space s = space("name = \"" + std::string(info.name) + "\"");
     EXPECT_EQ(s.axes().size(), searched);
-    // The middle of the ranges is something the algorithm takes.
+    // The algorithm must accept the middle of the ranges.
     std::vector<double> middle(searched, 0.5);
     EXPECT_TRUE(s.admit(middle)) << info.name;
     for (const auto& [name, value] : s.at(middle)) EXPECT_TRUE(std::isfinite(value) && value > 0);
   }
 }
 
-TEST(Space, IsTheRangeThatIsAskedFor) {
+TEST(Space, UsesTheGivenRange) {
   const Space s = space(choco, "eta = [0.01, 1]");
   EXPECT_EQ(names(s), (Names{"eta", "gamma"}));
   EXPECT_DOUBLE_EQ(s.at(std::vector{0.0, 0.5}).at("eta"), 0.01);
@@ -84,7 +84,7 @@ TEST(Space, IsTheRangeThatIsAskedFor) {
   EXPECT_DOUBLE_EQ(s.at(std::vector{1.0, 0.5}).at("eta"), 1);
 }
 
-TEST(Space, LeavesARangeThatIsAskedForInNoDirection) {
+TEST(Space, NeverLeavesAGivenRange) {
   const Space s = space(choco, "eta = [0.01, 1]");
   std::vector<double> point{1.4, 0.5};
   EXPECT_TRUE(s.admit(point));
@@ -94,9 +94,9 @@ TEST(Space, LeavesARangeThatIsAskedForInNoDirection) {
   EXPECT_EQ(point, (std::vector{0.0, 0.5}));
 }
 
-TEST(Space, GoesBeyondItsOwnRangesAsFarAsTheAlgorithmAllows) {
+TEST(Space, LeavesDefaultRangesAsFarAsTheAlgorithmAllows) {
   const Space s = space(choco);
-  std::vector<double> point{1.4, 1.4};  // eta may be anything, gamma at most 1
+  std::vector<double> point{1.4, 1.4};  // eta has no maximum, gamma at most 1
   EXPECT_TRUE(s.admit(point));
   EXPECT_EQ(point[0], 1.4);
   EXPECT_GT(s.at(point).at("eta"), 10);
@@ -107,27 +107,27 @@ TEST(Space, GoesBeyondItsOwnRangesAsFarAsTheAlgorithmAllows) {
   EXPECT_LT(s.at(point).at("gamma"), 0.03);
 }
 
-TEST(Space, CanTakeInWhatHasADefault) {
+TEST(Space, CanSearchAParameterWithADefault) {
   EXPECT_EQ(names(space(ticopd_name, "gamma = [0.1, 1]")),
             (Names{"alpha", "theta", "eta", "gamma"}));
 }
 
-TEST(Space, KeepsOneNumber) {
+TEST(Space, FixesAParameterGivenAsANumber) {
   const Space s = space(ticopd_name, "theta = 0.3");
   EXPECT_EQ(names(s), (Names{"alpha", "eta"}));
   const StepSizes values = s.at(std::vector{0.5, 1.0});
   EXPECT_FALSE(values.contains("theta"));
-  EXPECT_DOUBLE_EQ(values.at("eta"), 0.3);  // whose unit is theta
+  EXPECT_DOUBLE_EQ(values.at("eta"), 0.3);  // the unit of eta is theta
   EXPECT_EQ(s.with(values).get<double>("algorithm.theta"), 0.3);
 }
 
-TEST(Space, RefusesAnUnknownParameterAndNamesTheNearest) {
+TEST(Space, RejectsAnUnknownParameterAndNamesTheNearest) {
   expect_parts(refusal(ticopd_name, "thetta = 0.3"),
                {"tune.search", "ticopd", "thetta", "alpha", "did you mean \"theta\"?"});
   expect_parts(refusal(choco, "alpha = [0.1, 1]"), {"tune.search", "choco_sgd", "eta", "gamma"});
 }
 
-TEST(Space, RefusesWhatIsNoRange) {
+TEST(Space, RejectsInvalidRanges) {
   for (const std::string bad :
        {"[1, 0.1]", "[0, 1]", "[-1, 1]", "[0.1, 0.1]", "[0.1, inf]", "[0.1, 0.2, 0.3]", "[0.1]",
         "\"0.1\"", "[\"a\", \"b\"]", "true", "{low = 0.1, high = 1}", "[nan, 1]"})
@@ -135,16 +135,16 @@ TEST(Space, RefusesWhatIsNoRange) {
   expect_parts(refusal(choco, "gamma = [0.1, 2]"), {"tune.search.gamma = ", "<= 1"});
 }
 
-TEST(Space, RefusesANumberThatTheAlgorithmRefuses) {
+TEST(Space, RejectsANumberThatTheAlgorithmRejects) {
   expect_parts(refusal(choco, "gamma = 2"), {"tune.search.gamma = 2", "at most 1"});
   expect_parts(refusal(choco, "eta = 0"), {"tune.search.eta = 0", "above 0"});
 }
 
-TEST(Space, RefusesToSearchForNothing) {
+TEST(Space, RejectsASearchWithoutParameters) {
   expect_parts(refusal(choco, "eta = 0.1\ngamma = 0.4"), {"tune.search", "nothing", "eta, gamma"});
 }
 
-TEST(Space, WritesFourDigits) {
+TEST(Space, RoundsValuesToFourDigits) {
   const Space s = space(choco);
   for (int i = 0; i <= 100; ++i) {
     const double u = 0.01 * i;
@@ -157,7 +157,7 @@ TEST(Space, WritesFourDigits) {
   }
 }
 
-TEST(Space, MeasuresThetaByTheGraphAndEtaByTheta) {
+TEST(Space, ScalesThetaByTheGraphAndEtaByTheta) {
   const Space s = space(ticopd_name);
   for (const double u : {0.0, 0.3, 0.9}) {
     const StepSizes top = s.at(std::vector{u, 1.0, 1.0});
@@ -169,7 +169,7 @@ TEST(Space, MeasuresThetaByTheGraphAndEtaByTheta) {
   }
 }
 
-TEST(Space, MeasuresByWhatIsKept) {
+TEST(Space, ScalesByFixedParameters) {
   const Space s = space(ticopd_name, "alpha = 0.5");
   EXPECT_NEAR(s.at(std::vector{1.0, 1.0}).at("theta") * 0.5 * ring10.laplacian_max, 1, 1e-3);
 }
@@ -180,7 +180,7 @@ TEST(Space, HasFiniteUnitsForOneAgent) {
     EXPECT_TRUE(std::isfinite(value)) << name;
 }
 
-TEST(Space, AdmitsNothingThatTheAlgorithmRefuses) {
+TEST(Space, AdmitsNoPointThatTheAlgorithmRejects) {
   const Space s = space(ticopd_name);  // beta is derived: alpha theta lambda_max(L) <= 1
   std::vector<double> point{0.5, 1.1, 0.5};
   EXPECT_FALSE(s.admit(point));
@@ -201,7 +201,7 @@ TEST(Space, MakesConfigsThatRun) {
     for (const auto& [name, value] : values)
       EXPECT_EQ(made.get<double>("algorithm." + name), value) << info.name;
     nlohmann::json tree = made.tree();
-    tree["graph"]["kind"] = "complete";  // some have a server in the middle
+    tree["graph"]["kind"] = "complete";  // some methods need a server at agent 0
     const Config complete = Config::from_json(tree, made.folder());
     EXPECT_NO_THROW(check(complete)) << info.name;
     Prepared<float> prepared = prepare<float>(complete, {.threads = 1});

@@ -1,4 +1,4 @@
-// trials.csv: the order of its lines, and what it takes back.
+// trials.csv: the order of its lines, reading it back, and damaged files.
 #include "ticopd/tune/trials.hpp"
 
 #include <cmath>
@@ -20,7 +20,7 @@ class Trials : public SmallSearch {
   std::string text() const { return read_file(base_ / "trials.csv"); }
 };
 
-TEST_F(Trials, AreWrittenInTheOrderOfTheSearchHoweverTheyEnd) {
+TEST_F(Trials, FileKeepsTheOrderOfTheSearch) {
   TrialLog out = log();
   for (const TrialResult& r : {result(1, 7, 4), result(0, 2, 16), result(0, 3, 4), result(1, 6, 4),
                                result(0, 2, 4), result(2, 9, 64), result(1, 6, 16)})
@@ -32,7 +32,7 @@ TEST_F(Trials, AreWrittenInTheOrderOfTheSearchHoweverTheyEnd) {
   EXPECT_EQ(order, "0:2:4 0:3:4 0:2:16 1:6:4 1:7:4 1:6:16 2:9:64 ");
 }
 
-TEST_F(Trials, ComeBackAsTheyWere) {
+TEST_F(Trials, FileRoundTrips) {
   TrialLog out = log();
   out.add(result(0, 0, 4, 1.0 / 3));
   out.add(result(0, 1, 4, NAN));
@@ -53,13 +53,13 @@ TEST_F(Trials, ComeBackAsTheyWere) {
   EXPECT_EQ(text(), before);
 }
 
-TEST_F(Trials, AreNoneWhereThereIsNoFile) {
+TEST_F(Trials, MissingFileHasNoTrials) {
   TrialLog in = log();
   EXPECT_NO_THROW(in.load());
   EXPECT_TRUE(in.results().empty());
 }
 
-TEST_F(Trials, ThatAreDamagedAreRefusedByLine) {
+TEST_F(Trials, DamagedFileIsRejectedByLine) {
   log().publish();
   const std::string head = text(), good = "0,0,4,4,0.1,0.2,0.5,4096,4,finished\n";
   const auto refused = [&](const std::string& bytes, const std::string& line) {

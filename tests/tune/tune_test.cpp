@@ -1,4 +1,4 @@
-// The search with real runs: what it finds, what it costs, and that it can be stopped anywhere.
+// The search with real runs: what it finds, what it costs, and that it can be stopped at any time.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +13,7 @@ using nlohmann::json;
 
 class Tune : public SmallSearch {
  protected:
-  // Stops it at the nth sign of life, as Ctrl-C would.
+  // Stops the search at its nth call of on_progress, like Ctrl-C.
   Tuned stopped(const Config& c, const std::string& name, int at) const {
     std::atomic<bool> stop = false;
     TuneOptions options = into(name);
@@ -23,7 +23,7 @@ class Tune : public SmallSearch {
     return tune(c, options);
   }
 
-  // A new search, of which only trial 0 has come so far, with this eta or its own.
+  // Prepares a new search in which only trial 0 has a checkpoint, with this eta or its own.
   void put_state_of_first_trial(const std::string& from, const std::string& to, int rounds,
                                 const std::string& eta) const {
     fs::create_directories(base_ / to / "trials");
@@ -39,7 +39,7 @@ class Tune : public SmallSearch {
   }
 };
 
-TEST_F(Tune, FindsStepSizesThatDoWhatItSays) {
+TEST_F(Tune, FoundStepSizesReachTheReportedValue) {
   const Tuned t = tune(config(), into("a"));
   EXPECT_TRUE(t.finished);
   EXPECT_EQ(t.metric, "loss_max");
@@ -54,7 +54,7 @@ TEST_F(Tune, FindsStepSizesThatDoWhatItSays) {
   EXPECT_LT(t.value, final_loss(config({"algorithm.eta=0.01", "algorithm.gamma=0.3"})));
 }
 
-TEST_F(Tune, GivesTheSameOnAnyNumberOfThreads) {
+TEST_F(Tune, AnyNumberOfThreadsGivesTheSameAnswer) {
   const Tuned one = tune(config(), into("one"));
   TuneOptions options = into("three");
   options.prepare.threads = 3;
@@ -62,20 +62,20 @@ TEST_F(Tune, GivesTheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(trials("three"), trials("one"));
 }
 
-TEST_F(Tune, TriesOtherPointsWithAnotherSeed) {
+TEST_F(Tune, AnotherSeedTriesOtherPoints) {
   tune(config(), into("a", 3));
   tune(config({"tune.seed=2"}), into("b", 3));
   EXPECT_NE(rows("a")[0][4], rows("b")[0][4]);
 }
 
-TEST_F(Tune, TakesItsBudgetFromTheFileUnlessItIsTold) {
+TEST_F(Tune, OptionOverridesTheBudgetOfTheFile) {
   EXPECT_LE(tune(config({"tune.runs=2"}), into("a", 0)).cost, 2);
   const double told = tune(config({"tune.runs=2"}), into("b", 12)).cost;
   EXPECT_GT(told, 2);
   EXPECT_LE(told, 12);
 }
 
-TEST_F(Tune, WritesDownWhatItSpent) {
+TEST_F(Tune, TrialsFileAddsUpToTheCost) {
   const Tuned t = tune(config(), into("a"));
   double spent = 0;
   std::size_t lost = 0;
@@ -88,20 +88,20 @@ TEST_F(Tune, WritesDownWhatItSpent) {
   EXPECT_EQ(lost, t.lost);
 }
 
-TEST_F(Tune, LeavesNoStatesBehind) {
+TEST_F(Tune, RemovesTheCheckpointsOfItsTrials) {
   tune(config(), into("a", 3));
   EXPECT_FALSE(fs::exists(base_ / "a/trials"));
   EXPECT_TRUE(fs::exists(base_ / "a/trials.csv"));
   EXPECT_TRUE(fs::exists(base_ / "a/search.json"));
 }
 
-TEST_F(Tune, StoppedInTheMiddleGoesOnToTheSameAnswer) {
-  const Config c = config({"iterations=12000"});  // long enough to be in the middle of it
+TEST_F(Tune, StoppedSearchResumesToTheSameAnswer) {
+  const Config c = config({"iterations=12000"});  // long enough to be stopped in the middle
   const Tuned whole = tune(c, into("whole", 2));
   for (const int threads : {1, 3}) {
     const std::string name = "cut" + std::to_string(threads);
     int parts = 0;
-    for (bool cut = true; cut; ++parts) {  // after the first round; a little later; later still
+    for (bool cut = true; cut; ++parts) {  // each time a little later
       std::atomic<bool> stop = false;
       TuneOptions options = into(name, 2);
       options.stop = &stop;
@@ -118,7 +118,7 @@ TEST_F(Tune, StoppedInTheMiddleGoesOnToTheSameAnswer) {
   }
 }
 
-TEST_F(Tune, StoppedBeforeTheFirstRoundGoesOnToo) {
+TEST_F(Tune, SearchStoppedBeforeTheFirstRoundResumesToo) {
   std::atomic<bool> stop = true;
   TuneOptions options = into("a", 3);
   options.stop = &stop;
@@ -129,7 +129,7 @@ TEST_F(Tune, StoppedBeforeTheFirstRoundGoesOnToo) {
   EXPECT_EQ(trials("a"), trials("b"));
 }
 
-TEST_F(Tune, FinishedBeforeAnswersFromItsLog) {
+TEST_F(Tune, FinishedSearchAnswersFromItsLog) {
   const Tuned first = tune(config(), into("a", 3));
   const std::string before = trials("a");
   TuneOptions again = into("a", 3);
@@ -138,35 +138,35 @@ TEST_F(Tune, FinishedBeforeAnswersFromItsLog) {
   EXPECT_EQ(trials("a"), before);
 }
 
-// A search that was killed: the states of its trials may be ahead of what was written down.
-TEST_F(Tune, MakesAgainWhatItsLogLost) {
+// A killed search: the checkpoints of its trials may be ahead of its log.
+TEST_F(Tune, RepeatsTrialsThatAreMissingInItsLog) {
   const Tuned whole = tune(config(), into("whole"));
   put_state_of_first_trial("whole", "cut", 64, "");
   expect_same(tune(config(), into("cut")), whole);
   EXPECT_EQ(trials("cut"), trials("whole"));
 }
 
-TEST_F(Tune, GoesOnFromTheStatesThatItFinds) {
+TEST_F(Tune, ContinuesFromTheCheckpointsItFinds) {
   tune(config(), into("whole"));
   put_state_of_first_trial("whole", "same", 2, "");
   tune(config(), into("same"));
   EXPECT_EQ(trials("same"), trials("whole"));
-  put_state_of_first_trial("whole", "other", 2, "5");  // as another step size left it
+  put_state_of_first_trial("whole", "other", 2, "5");  // from a trial with another step size
   tune(config(), into("other"));
   EXPECT_NE(rows("other")[0], rows("whole")[0]);
   EXPECT_EQ(rows("other")[1], rows("whole")[1]);
 }
 
-TEST_F(Tune, CountsTheRoundsOfALostTrialAcrossAStop) {
-  // Every step is so long that the second round is beyond all numbers, or nearly.
+TEST_F(Tune, CountsTheRoundsOfADivergedTrialAcrossAStop) {
+  // Every step size is so large that the second round overflows, or nearly.
   const Config c = config({"problem.objective=least_squares", "tune.search.eta=[2e4, 4e4]"});
   EXPECT_THROW(tune(c, into("whole")), Diverged);
-  EXPECT_FALSE(stopped(c, "cut", 1).finished);  // after the first round of the first trial
+  EXPECT_FALSE(stopped(c, "cut", 1).finished);  // stopped after the first round of the first trial
   EXPECT_THROW(tune(c, into("cut")), Diverged);
   EXPECT_EQ(trials("cut"), trials("whole"));
 }
 
-TEST_F(Tune, RefusesTheFolderOfAnotherSearch) {
+TEST_F(Tune, RejectsTheFolderOfAnotherSearch) {
   tune(config(), into("a", 3));
   const std::string before = trials("a");
   const auto refused = [&](const Set& set, TuneOptions options, const std::string& what) {
@@ -189,7 +189,7 @@ TEST_F(Tune, RefusesTheFolderOfAnotherSearch) {
       {"another search", "gamma"});
 }
 
-TEST_F(Tune, TakesTheHighestAccuracy) {
+TEST_F(Tune, PrefersTheHighestAccuracy) {
   TuneOptions options = into("a");
   options.metric = "accuracy_mean";
   const Tuned t = tune(
@@ -205,7 +205,7 @@ TEST_F(Tune, TakesTheHighestAccuracy) {
   EXPECT_GT(t.value, 0.8);
 }
 
-TEST_F(Tune, RefusesAnUnknownMetric) {
+TEST_F(Tune, RejectsAnUnknownMetric) {
   TuneOptions options = into("a");
   options.metric = "loss_maxx";
   expect_parts(message_of<ConfigError>([&] { tune(config(), options); }),
@@ -216,15 +216,15 @@ TEST_F(Tune, RefusesAnUnknownMetric) {
   EXPECT_FALSE(fs::exists(base_ / "a"));
 }
 
-TEST_F(Tune, RefusesAMetricThatTheProblemDoesNotHave) {
+TEST_F(Tune, RejectsAMetricThatTheProblemDoesNotHave) {
   TuneOptions options = into("a");
   options.metric = "accuracy_min";
   expect_parts(
       message_of<ConfigError>([&] { tune(config({"problem.objective=least_squares"}), options); }),
-      {"tune.metric", "accuracy_min", "no such figure"});
+      {"tune.metric", "accuracy_min", "no such metric"});
 }
 
-TEST_F(Tune, PaysLittleForWhatDiverges) {
+TEST_F(Tune, SpendsLittleOnDivergedTrials) {
   const Tuned t = tune(config({"problem.objective=least_squares", "iterations=640",
                                "tune.search.eta=[0.001, 1000]", "tune.search.gamma=0.5"}),
                        into("a"));
@@ -241,8 +241,8 @@ TEST_F(Tune, PaysLittleForWhatDiverges) {
   EXPECT_TRUE(std::isfinite(t.value));
 }
 
-TEST_F(Tune, LooksLowerWhereItsRangesAllDiverge) {
-  std::string csv;  // features in the thousands: a steep problem
+TEST_F(Tune, LooksLowerIfItsRangesAllDiverge) {
+  std::string csv;  // features in the thousands make a steep problem
   for (int i = 0; i < 40; ++i)
     csv += std::to_string(i) + "," + std::to_string(10000 + 700 * (i % 11)) + "," +
            std::to_string(5000 + 900 * (i % 7)) + "\n";
@@ -250,16 +250,16 @@ TEST_F(Tune, LooksLowerWhereItsRangesAllDiverge) {
   const Tuned t = tune(config({"problem.objective=least_squares", "precision=double",
                                "problem.data=\"csv:" + (base_ / "steep.csv").string() + "\""}),
                        into("a"));
-  EXPECT_LT(t.values.at("eta"), 1e-4);  // where the default range begins
+  EXPECT_LT(t.values.at("eta"), 1e-4);  // the lower end of the default range
 }
 
-TEST_F(Tune, SaysSoWhereEverythingDiverges) {
+TEST_F(Tune, ReportsThatAllTrialsDiverged) {
   const Config c = config({"problem.objective=least_squares", "tune.search.eta=[1e3, 1e6]"});
   expect_parts(message_of<Diverged>([&] { tune(c, into("a")); }),
                {"all", "[tune.search]", "eta", "gamma"});
 }
 
-TEST_F(Tune, GivesCoarserCodecsMoreRoundsForTheSameBits) {
+TEST_F(Tune, CoarserCodecsGetMoreRoundsForTheSameBits) {
   const auto rounds = [&](int bits) {
     TuneOptions options = into("bits" + std::to_string(bits), 2);
     options.budget_bits = 20000;
@@ -277,7 +277,7 @@ TEST_F(Tune, GivesCoarserCodecsMoreRoundsForTheSameBits) {
   EXPECT_LT(ratio, 2.1);
 }
 
-TEST_F(Tune, RefusesABudgetBelowOneRound) {
+TEST_F(Tune, RejectsABudgetBelowOneRound) {
   TuneOptions options = into("a");
   options.budget_bits = 10;
   expect_parts(message_of<ConfigError>([&] { tune(config(), options); }),
@@ -285,7 +285,7 @@ TEST_F(Tune, RefusesABudgetBelowOneRound) {
   EXPECT_FALSE(fs::exists(base_ / "a"));
 }
 
-TEST_F(Tune, RefusesADamagedFolder) {
+TEST_F(Tune, RejectsADamagedFolder) {
   tune(config(), into("a", 3));
   const std::string whole = trials("a");
   write("a/trials.csv", whole.substr(0, whole.size() - 20));
@@ -296,8 +296,8 @@ TEST_F(Tune, RefusesADamagedFolder) {
   EXPECT_THROW(tune(config(), into("a", 3)), FormatError);
 }
 
-// House prices squared: a loss of 10^10 is where such a problem begins, not where it diverges.
-TEST_F(SmallSearch, ALargeLossIsNotDivergence) {
+// Squared house prices: such a problem starts at a loss of 10^10, which is not divergence.
+TEST_F(SmallSearch, LargeLossIsNotDivergence) {
   std::ofstream csv(base_ / "prices.csv");
   for (int i = 0; i < 60; ++i)
     csv << (i % 7) * 0.1 << ',' << (i % 5) * 0.2 << ',' << 150000 + 1000 * i << '\n';
@@ -313,8 +313,9 @@ TEST_F(SmallSearch, ALargeLossIsNotDivergence) {
   EXPECT_LT(tuned.value, 2e10) << "half the square of 2e5, where it begins";
 }
 
-// Whatever steps the search looks at what a round sends with, and however long a method is silent.
-TEST_F(Tune, KnowsWhatARoundSendsOfMethodsThatAreHardToProbe) {
+// To count the bits per round, the search probes a method with some step sizes. This must also work
+// for methods that diverge with them or stay silent for several rounds.
+TEST_F(Tune, CountsTheBitsPerRoundOfMethodsThatAreHardToProbe) {
   TuneOptions options = into("prox");
   options.budget_bits = 20000;
   EXPECT_GT(tune(config({"problem.objective=least_squares", "codec.kind=identity",

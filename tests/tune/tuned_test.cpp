@@ -1,4 +1,4 @@
-// tuned.toml: what was found, as a file that can be run from anywhere.
+// tuned.toml: the result of a search as a config that can be run from any folder.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -30,7 +30,7 @@ class TunedFile : public SmallSearch {
     return t;
   }
 
-  // As `tune` writes it: into another folder than the run_set's.
+  // Writes it like `tune`, into another folder than the original config.
   RunSet written(const RunSet& before, const std::vector<Tuned>& tuned) const {
     const std::string text = tuned_toml(before, tuned);
     EXPECT_NO_THROW(toml_to_json(text, "tuned.toml")) << text;
@@ -48,7 +48,7 @@ class TunedFile : public SmallSearch {
 
 const std::string choco = "[algorithm]\nname = \"choco_sgd\"\neta = 7\n";
 
-TEST_F(TunedFile, OfOneRunIsTheRunWithOtherStepSizes) {
+TEST_F(TunedFile, SingleRunDiffersOnlyInStepSizes) {
   const RunSet before = run_set(std::string(problem) + choco);
   const RunSet after = written(before, {found({{"eta", 0.1234}, {"gamma", 1.5e-5}}, 99)});
   ASSERT_EQ(after.runs.size(), 1u);
@@ -60,20 +60,20 @@ TEST_F(TunedFile, OfOneRunIsTheRunWithOtherStepSizes) {
   EXPECT_NO_THROW(check(after.runs[0].config));
 }
 
-TEST_F(TunedFile, TellsWhatWasFound) {
+TEST_F(TunedFile, CommentStatesTheResult) {
   const RunSet before = run_set("name = \"mine\"\n" + std::string(problem) + choco);
   const std::string text = tuned_toml(before, std::vector{found({{"eta", 0.1}, {"gamma", 0.2}})});
   expect_parts(text, {"# mine: loss_max = 0.25 after 64 rounds; 60 trials", "38.5 full runs"});
 }
 
-TEST_F(TunedFile, NamesTheAlgorithmThatWasTheDefault) {
+TEST_F(TunedFile, NamesTheDefaultAlgorithm) {
   const RunSet after = written(run_set(std::string(problem)),
                                {found({{"alpha", 0.1}, {"theta", 0.2}, {"eta", 0.3}})});
   EXPECT_EQ(after.runs[0].config.get<std::string>("algorithm.name"), "ticopd");
   EXPECT_NO_THROW(check(after.runs[0].config));
 }
 
-TEST_F(TunedFile, HasWhatTheSearchKept) {
+TEST_F(TunedFile, HoldsTheFixedParameters) {
   const std::string search = "[tune.search]\neta = [0.01, 1]\ngamma = 0.4\n";
   const RunSet after =
       written(run_set(std::string(problem) + choco + search), {found({{"eta", 0.1}})});
@@ -85,7 +85,7 @@ TEST_F(TunedFile, HasWhatTheSearchKept) {
   EXPECT_EQ(overruled.runs[0].config.get<double>("algorithm.gamma"), 0.4);
 }
 
-TEST_F(TunedFile, FindsTheFilesOfTheStudy) {
+TEST_F(TunedFile, FindsTheFilesOfTheOriginalConfig) {
   write("data/train.csv", "1,2,0\n2,1,1\n3,1,0\n0,1,1\n");
   write("data/test.csv", "1,2,0\n2,1,1\n");
   write("graph.txt", "0 1\n");
@@ -106,7 +106,7 @@ TEST_F(TunedFile, FindsTheFilesOfTheStudy) {
   EXPECT_FALSE(two.shared["problem"]["data"].get<std::string>().starts_with("csv:data"));
 }
 
-TEST_F(TunedFile, OfAComparisonIsAComparison) {
+TEST_F(TunedFile, ComparisonStaysAComparison) {
   const RunSet before = run_set("name = \"both\"\n" + std::string(problem) + choco + R"([report]
 title = "Two methods"
 [[run]]
@@ -134,11 +134,11 @@ iterations = 128
     EXPECT_EQ(after.runs[i].config.tree(), expected) << after.runs[i].label;
     EXPECT_NO_THROW(check(after.runs[i].config));
   }
-  // What the runs share is said once.
+  // Keys that all runs share are written once.
   EXPECT_FALSE(toml_to_json(tuned_toml(before, tuned), "")["run"][0].contains("problem"));
 }
 
-TEST_F(TunedFile, KeepsWhatWasSetByHand) {
+TEST_F(TunedFile, KeepsOverrides) {
   const RunSet before =
       run_set(std::string(problem) + choco + "[[run]]\nlabel = \"a\"\n[[run]]\nlabel = \"b\"\n",
               {"problem.samples=120", "codec.bits=4"});

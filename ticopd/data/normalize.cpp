@@ -4,12 +4,11 @@
 
 #include <cmath>
 
+#include "ticopd/data/shape.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd {
 namespace {
-
-constexpr std::size_t max_values = std::size_t{1} << 33;
 
 struct Moments {
   std::vector<double> mean;

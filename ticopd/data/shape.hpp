@@ -7,6 +7,9 @@
 
 namespace ticopd {
 
+// The most values a dense data set may have: 32 GiB of floats. Checked before memory is taken.
+inline constexpr std::size_t max_values = std::size_t{1} << 33;
+
 // The number of items that a header claims, or nothing if the product overflows. Readers compare it
 // with the bytes that really exist before they allocate.
 inline std::optional<std::size_t> items(std::span<const std::size_t> shape) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "ticopd/data/shape.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/numeric/noise.hpp"
 
@@ -16,8 +17,6 @@ namespace {
 // The purposes of draws inside stream_synthetic: the parameters once, then a generator for each
 // sample.
 enum Part : std::uint32_t { part_means = 1, part_classes, part_weights, part_regression };
-
-constexpr std::size_t max_values = std::size_t{1} << 33;
 
 void check(std::size_t samples, std::size_t features) {
   if (samples < 1 || samples > std::numeric_limits<std::uint32_t>::max() / 2)

@@ -14,13 +14,15 @@
 namespace ticopd {
 namespace {
 
-// Its own L is estimated below, and a codec that does not contract is to be told of, not refused.
+// The config without log.lyapunov. The analysis estimates L itself, and it must report a codec that
+// does not contract, while log.lyapunov would refuse it.
 Config without_lyapunov(const Config& config) {
   nlohmann::json tree = config.tree();
   tree["log"]["lyapunov"] = false;
   return Config::from_json(tree, config.folder());
 }
 
+// Makes an Analysis: graph and codec, then a short run to measure, then the theorem and the limits.
 template <class T>
 class Analysing {
  public:
@@ -115,8 +117,8 @@ class Analysing {
                           .channel_noise = setup().channel_noise});
   }
 
-  // The first rounds as configured: what the codec makes of their messages, and Hessians where
-  // each agent is at the start, half-way and at the end.
+  // Runs the first rounds as configured. Measures the codec on their messages, and the Hessians at
+  // the agents' models at the start, half-way and at the end.
   void short_run() {
     const MeasuringCodec<T> codec(setup().codec, s_.agents, s_.gain, options_.draws);
     CpuNetwork<T> net = network(codec);
@@ -205,7 +207,7 @@ std::function<double(AnyNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Conf
     refuse(why);
   const double lambda_max = prepared.spectrum.laplacian_max;
   const Analysis::Steps p = configured_steps(config, lambda_max);
-  if (!p.constant) refuse("F_t is of constant step sizes, and these are schedules");
+  if (!p.constant) refuse("F_t needs constant step sizes, but these are schedules");
   const std::optional<double> delta =
       contraction_of(setup.codec->error_bound(setup.objective->dimension()), p.gamma);
   if (!delta)

@@ -16,38 +16,38 @@ namespace ticopd {
 
 struct AnalysisOptions {
   PrepareOptions prepare = {};
-  double a = 1;                // the theorem's free quantity
-  std::uint32_t rounds = 50;   // of the configured run, at most, to measure on
-  int draws = 4;               // of each of its messages
-  std::size_t samples = 1000;  // of each shard, for Hessians; 0: all
-  double epsilon = 1e-3;       // rounds until the averaged squared gradient is below it
+  double a = 1;                // the theorem's free parameter
+  std::uint32_t rounds = 50;   // at most this many rounds of the run are made for measuring
+  int draws = 4;               // encodings per message, each with its own noise
+  std::size_t samples = 1000;  // per shard, for Hessians; 0: all
+  double epsilon = 1e-3;       // target of the averaged squared gradient norm
   std::function<void(const std::string& doing)> progress = {};
   const std::atomic<bool>* stop = nullptr;
 };
 
-// What a config is beside Theorem 1: `ticopd theory`.
+// A config's step sizes and codec compared with Theorem 1: the result of `ticopd theory`.
 struct Analysis {
   std::string name, graph, codec, algorithm;
   int agents = 0;
   std::size_t dimension = 0;
   double rho_1 = 0, rho_2 = 0;
 
-  std::string beyond;  // what of this network the theorem does not speak of
+  std::string beyond;  // why the theorem does not cover this network; empty if it does
 
   double gain = 1;  // gamma of TiCoPD: the compressor is gain Q
   ErrorBound bound;
   std::optional<double> delta_bound;
   MeasuredContraction measured;
-  std::uint32_t rounds = 0;  // that were run for it
-  std::string diverged;      // why they ended early
+  std::uint32_t rounds = 0;  // made for measuring
+  std::string diverged;      // why these rounds ended early
 
   struct Curvature {
     std::uint32_t round;
-    double L;     // the largest |eigenvalue| of any f_i's Hessian, each where its agent is
-    double of_f;  // of f's, at the mean model
+    double L;     // the largest |eigenvalue| of any f_i's Hessian, each at its agent's model
+    double of_f;  // the same of f's Hessian, at the mean model
   };
   std::vector<Curvature> curvatures;
-  double L = 0, L_of_f = 0;  // the largest of them
+  double L = 0, L_of_f = 0;  // the largest of `curvatures`
   std::size_t samples_used = 0, samples = 0;
   double f_start = 0;  // f(x^0)
 
@@ -55,21 +55,21 @@ struct Analysis {
     double alpha, theta, eta, beta, gamma;  // at round 1
     bool constant;
   };
-  std::optional<Steps> steps;  // of TiCoPD
+  std::optional<Steps> steps;  // only for TiCoPD
 
-  // The theorem with one delta. alpha_ub is for theta, the larger of the configured one and the
-  // bound.
+  // The theorem's bounds for one delta. alpha_ub belongs to `theta`, the larger of the configured
+  // theta and theta_lb.
   struct Bounds {
-    std::string of;  // "bound" or "measured": where its delta comes from
+    std::string of;  // "bound" or "measured": the origin of delta
     Theorem theorem;
     double theta, alpha_ub, alpha_ub_at_bound;
     std::optional<double> F_0, rounds;
     double theta_factor, alpha_factor;  // theta_lb / configured, configured / alpha_ub
   };
   std::vector<Bounds> bounds;
-  std::string why_not;  // the theorem says nothing with the codec's own bound
+  std::string why_not;  // why the codec's own bound gives no theorem; empty if it does
 
-  // What stability asks of the step sizes in practice.
+  // A condition on the step sizes for stability in practice.
   struct Limit {
     std::string what, why;
     double value, bound;
@@ -80,14 +80,14 @@ struct Analysis {
   double a = 1, epsilon = 1e-3;
 };
 
-// Loads the problem, runs a few rounds of it, and takes everything from there. Throws what
-// `prepare` does, and Interrupted where `stop` was set.
+// Loads the problem, runs a few rounds of it and measures. Throws what `prepare` throws, and
+// Interrupted if `stop` is set.
 Analysis analyse(const Config& config, const AnalysisOptions& options);
 
 nlohmann::json to_json(const Analysis& analysis);
 
-// What log.lyapunov evaluates: F_t with a = 1, f_star = 0, delta as the codec promises it and L as
-// estimated at the start. ConfigError where there is no F_t of this config.
+// The function that log.lyapunov evaluates: F_t with a = 1, f_star = 0, the codec's guaranteed
+// delta, and L as estimated at the start. ConfigError if F_t is not defined for this config.
 template <class T>
 std::function<double(AnyNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Config& config,
                                                                       const Prepared<T>& prepared,

@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// The checks, each of which adds a sentence for every pair of numbers that should be the same.
+// Runs all checks. Each check adds a sentence for every two numbers that should be equal and are
+// not.
 class Checks {
  public:
   Checks(const ByteCounts& counts, std::vector<std::string>& findings)
@@ -55,7 +56,8 @@ class Checks {
     same(c_.payload_bytes, total, "ledger", "payload bytes", "of all agents together");
   }
 
-  // Every byte of an agent went over some link: over one, or over all whose agents listened.
+  // Every byte of an agent travelled on some link: with `by_link` on exactly one, otherwise on all
+  // links whose agents listened.
   void links_of(std::size_t i) {
     std::uint64_t all = 0, most = 0;
     const std::vector<int>& neighbours = c_.graph.neighbours(static_cast<int>(i));
@@ -83,7 +85,7 @@ class Checks {
     return std::ranges::binary_search(all, j);
   }
 
-  // Every round belongs to one part.
+  // Every round must belong to exactly one part.
   void rounds() {
     std::uint64_t done = 0;
     for (std::size_t p = 0; p < c_.parts.size(); ++p) {
@@ -101,6 +103,7 @@ class Checks {
 
   void part(std::size_t p) {
     const ByteCounts::Part& part = c_.parts[p];
+    // The pairs (agent, rank) that need frames: the rank hosts a neighbour, but not the agent.
     std::set<std::pair<int, int>> called_for;
     for (int i = 0; i < c_.graph.agents(); ++i)
       for (const int j : c_.graph.neighbours(i))
@@ -140,7 +143,7 @@ class Checks {
     same(received.bytes, sent.bytes, where, "bytes received", "sent");
   }
 
-  // The last part once more, as the ranks themselves added it up.
+  // Compares the last part with the ranks' own sums.
   void ranks() {
     const std::size_t p = c_.parts.size() - 1;
     const ByteCounts::Part& part = c_.parts[p];
@@ -196,7 +199,7 @@ void add(Audit::Agent& total, const Audit::Agent& a) {
   total.framing_bytes += a.framing_bytes;
 }
 
-// Through unsigned numbers: a damaged file must not make us overflow.
+// Subtracts unsigned numbers: a damaged file must not cause a signed overflow.
 void find_difference(Audit::Agent& a) {
   a.difference = static_cast<std::int64_t>(a.bytes - a.framing_bytes - a.to_carry);
 }
@@ -207,6 +210,7 @@ Audit::Agent agent_row(const ByteCounts& c, int agent) {
   row.messages = c.agents[i].messages;
   row.payload_bytes = c.agents[i].payload_bytes;
   for (const ByteCounts::Part& part : c.parts) {
+    // The other ranks that host a neighbour: each of them gets the payload once.
     std::set<int> listeners;
     for (const int j : c.graph.neighbours(agent)) listeners.insert(part.owner(j));
     listeners.erase(part.owner(agent));

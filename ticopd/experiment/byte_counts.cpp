@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// A value and where it stands in run.json: whoever edited the file learns which line to look at.
+// A value of run.json together with its path, so that an error can say where the file is wrong.
 class Value {
  public:
   Value(const json& value, std::string path) : value_(value), path_(std::move(path)) {}
@@ -40,16 +40,16 @@ class Value {
     return all;
   }
 
-  // Up to 2^53: beyond it other readers of JSON lose digits, and our sums could wrap.
+  // At most 2^53: above it other JSON readers lose digits, and our sums could wrap.
   std::uint64_t count() const { return up_to(std::uint64_t{1} << 53); }
 
   int below(std::size_t end) const {
-    if (end == 0) refuse("there is nothing that it could name");
+    if (end == 0) refuse("names an agent or a rank, but there are none");
     return static_cast<int>(up_to(end - 1));
   }
 
   std::string text() const {
-    if (!value_.is_string()) refuse("is not a text");
+    if (!value_.is_string()) refuse("is not a string");
     return value_.get<std::string>();
   }
 
@@ -73,7 +73,7 @@ ByteCounts::Codec codec_of(const Value& v) {
   return {v.at("messages").count(), v.at("payload_bytes").count()};
 }
 
-// One entry for each agent, in order.
+// Reads one entry per agent, in agent order.
 template <class Entry>
 std::vector<Entry> in_order(const Value& list, std::size_t agents,
                             const std::function<Entry(const Value&, int agent)>& read) {
@@ -90,7 +90,7 @@ std::vector<Entry> in_order(const Value& list, std::size_t agents,
   return all;
 }
 
-// Without a list of links everything went over every one of them.
+// Without a list of links, every message went over every link.
 ByteCounts::Agent agent_of(const Value& v, int degree) {
   ByteCounts::Agent agent{codec_of(v), {}};
   agent.links.assign(static_cast<std::size_t>(degree), agent);
@@ -128,7 +128,7 @@ ByteCounts::ByAgentAndRank frames_of(const Value& list, std::size_t agents, std:
     const ByteCounts::Frames frames{entry.at("frames").count(), entry.at("bytes").count()};
     if (!all.emplace(key, frames).second)
       entry.refuse(
-          fmt::format("agent {} and rank {} stand in the list twice", key.first, key.second));
+          fmt::format("agent {} and rank {} are in the list twice", key.first, key.second));
   }
   return all;
 }
@@ -144,7 +144,7 @@ ByteCounts::Part part_of(const Value& v, const Graph& graph) {
   for (const Value& f : first) {
     const int agent = f.below(agents);
     if (part.first.empty() ? agent != 0 : agent <= part.first.back())
-      f.refuse("agents are dealt to the ranks in blocks, from agent 0 and upwards");
+      f.refuse("each rank must host a block of agents, ascending from agent 0");
     part.first.push_back(agent);
   }
   part.from_round = v.at("from_round").count();
@@ -204,6 +204,7 @@ ByteCounts::Codec ByteCounts::to_carry(const Part& part, int agent, int rank) co
   for (std::size_t k = 0; k < neighbours.size(); ++k) {
     if (part.owner(neighbours[k]) != rank) continue;
     const Codec& link = part.agents[static_cast<std::size_t>(agent)].links[k];
+    // One message per link adds up; a message for all travels once, so the busiest link counts.
     sum.messages = by_link ? sum.messages + link.messages : std::max(sum.messages, link.messages);
     sum.payload_bytes = by_link ? sum.payload_bytes + link.payload_bytes
                                 : std::max(sum.payload_bytes, link.payload_bytes);
@@ -217,10 +218,11 @@ ByteCounts read_byte_counts(const json& summary) {
     throw FormatError(fmt::format(
         "run.json: {}; there is nothing to compare the ledger with",
         root.has("status") && summary.at("status") == "diverged"
-            ? "the run diverged, and what its transport carried was not kept"
+            ? "the run diverged, and the byte counts of its transport were not kept"
             : "was made by a version of ticopd that did not count bytes at the transport"));
   const Value ledger = root.at("ledger");
-  // The list bounds what the number may ask us to allocate.
+  // Take the number of agents from the list, so that a damaged number cannot make us allocate too
+  // much.
   const std::size_t agents = ledger.at("agents").list().size();
   if (agents == 0 || root.at("agents").count() != agents)
     ledger.at("agents").refuse(
@@ -234,7 +236,7 @@ ByteCounts read_byte_counts(const json& summary) {
     const std::pair key{link.at("from").below(agents), link.at("to").below(agents)};
     if (!counts.links.emplace(key, link.at("payload_bytes").count()).second)
       link.refuse(
-          fmt::format("the link from {} to {} stands in the list twice", key.first, key.second));
+          fmt::format("the link from {} to {} is in the list twice", key.first, key.second));
   }
   read_transport(root.at("transport"), counts);
   return counts;

@@ -11,21 +11,22 @@
 
 namespace ticopd {
 
-// What run.json counted, twice over: where the codec made the bytes, and where the transport took
-// and gave them.
+// The two byte counts in run.json: one taken where the codec made the bytes, one where the
+// transport sent and received them.
 struct ByteCounts {
   struct Codec {
     std::uint64_t messages = 0, payload_bytes = 0;
   };
   struct Agent : Codec {
-    std::vector<Codec> links = {};  // to each neighbour, ascending
+    std::vector<Codec> links = {};  // one per neighbour, in ascending order
   };
   struct Frames {
     std::uint64_t frames = 0, bytes = 0;  // bytes include the frames' headers
   };
   using ByAgentAndRank = std::map<std::pair<int, int>, Frames>;
 
-  // One life of the process: a resumed run has several, on any number of ranks each.
+  // The rounds between two starts of the processes. A resumed run has several parts, each with its
+  // own number of ranks.
   struct Part {
     std::vector<int> first;  // the first agent of each rank
     std::uint64_t from_round = 0, to_round = 0;
@@ -43,7 +44,7 @@ struct ByteCounts {
     std::string host;
     int first = 0, last = 0;
     Direction sent, received;
-    std::uint64_t control_sent = 0, control_received = 0;  // outside the ledger
+    std::uint64_t control_sent = 0, control_received = 0;  // not in the ledger
   };
 
   Graph graph;
@@ -51,18 +52,19 @@ struct ByteCounts {
   std::uint64_t payload_bytes = 0;  // the ledger's own total
   std::vector<Codec> agents = {};
   std::map<std::pair<int, int>, std::uint64_t> links = {};  // payload bytes by (from, to)
-  bool by_link = false;  // every message is for one neighbour; otherwise for all who listen
+  bool by_link = false;  // each message is for one neighbour; else for all that listen
   std::string kind = {}, library = {};  // of the transport of the last part
   std::vector<Part> parts = {};
-  std::vector<Rank> ranks = {};  // of the last part; empty where nothing could travel
+  std::vector<Rank> ranks = {};  // of the last part; empty if there is no transport
 
-  // What an agent's messages for the agents of one rank come to: a message for several of them
-  // travels once.
+  // The messages and payload that an agent sends to one rank. A message for several agents of that
+  // rank travels once.
   Codec to_carry(const Part& part, int agent, int rank) const;
 };
 
-// FormatError, naming run.json and the value, for what is missing, not a count, or names an agent
-// or a rank that does not exist. Whether the counts agree is the audit's question.
+// FormatError if a value is missing, is not a count, or names an agent or a rank that does not
+// exist. The error names run.json and the value. The audit checks whether the counts agree, not
+// this function.
 ByteCounts read_byte_counts(const nlohmann::json& summary);
 
 }  // namespace ticopd

@@ -23,6 +23,7 @@ FolderClaim::FolderClaim(fs::path path) : path_(std::move(path)) {
 FolderClaim FolderClaim::unused(const fs::path& base) {
   FolderClaim claim;
   claim.path_ = base;
+  // mkdir fails if the name exists, so two programs can never get the same folder.
   for (int i = 2; !claim.make(claim.path_); ++i)
     claim.path_ = fmt::format("{}-{}", base.string(), i);
   return claim;
@@ -34,7 +35,7 @@ FolderClaim::FolderClaim(FolderClaim&& other) noexcept
       fd_(std::exchange(other.fd_, -1)) {}
 
 FolderClaim::~FolderClaim() {
-  for (; !made_.empty(); made_.pop_back()) ::rmdir(made_.back().c_str());  // if it is empty
+  for (; !made_.empty(); made_.pop_back()) ::rmdir(made_.back().c_str());  // fails if not empty
   if (fd_ >= 0) ::close(fd_);
 }
 
@@ -47,7 +48,7 @@ bool FolderClaim::make(const fs::path& folder) {
     const int why = errno;
     std::error_code error;
     if (fs::is_directory(folder, error)) return false;
-    // Again where a run that failed took the parent away in between.
+    // Try again: another run that failed may have removed the parent in between.
     if (why != ENOENT || !folder.has_parent_path() || attempt == 100)
       throw DiskError(
           fmt::format("{}: cannot be created: {}", folder.string(), std::strerror(why)));
@@ -59,14 +60,14 @@ void FolderClaim::hold() {
   for (int attempt = 0; attempt < 100; ++attempt) {
     fd_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd_ >= 0 && ::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return;  // a file system without such locks
-      made_.clear();                     // it is the other's now, even if made here
+      if (errno != EWOULDBLOCK) return;  // the file system has no such locks
+      made_.clear();                     // the other process uses it now
       throw UsageError(fmt::format(
-          "--out {}: another ticopd is at work in it; wait for its end, or give another folder",
+          "--out {}: another ticopd is using it; wait until it ends, or give another folder",
           path_.string()));
     }
     if (still_there()) return;
-    // Whoever had it failed, and took it away.
+    // The process that had the folder failed and removed it. Make it again.
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
     make(path_);
   }

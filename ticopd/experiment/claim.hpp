@@ -5,27 +5,29 @@
 
 namespace ticopd {
 
-// A folder for results, from before the data are read: two programs that found the same name free
-// would else write over each other. What was made for it and is still empty at the end goes again.
+// Reserves a folder for results before the data are read. Otherwise two programs that find the same
+// name free would overwrite each other. The destructor removes the folders it made that are still
+// empty.
 class FolderClaim {
  public:
-  explicit FolderClaim(std::filesystem::path path);  // makes what is missing; DiskError
-  // base, or base-2, base-3, ...: the first that nobody else has.
+  explicit FolderClaim(std::filesystem::path path);  // creates missing folders; DiskError
+  // Takes the first name that does not exist yet of base, base-2, base-3, ...
   static FolderClaim unused(const std::filesystem::path& base);
 
   FolderClaim(FolderClaim&& other) noexcept;
   FolderClaim& operator=(FolderClaim&&) = delete;
   ~FolderClaim();
 
-  // Until the end of this object or process, however it ends; UsageError while another holds it.
-  // The lock is on the folder itself and leaves no file in it.
+  // Locks the folder until this object or the process ends, however it ends. UsageError if another
+  // process holds the lock. The lock is on the folder itself and leaves no file in it.
   void hold();
 
   const std::filesystem::path& path() const { return path_; }
 
  private:
   FolderClaim() = default;
-  bool make(const std::filesystem::path& folder);  // false: it was there
+  bool make(const std::filesystem::path& folder);  // false: it existed
+  // False if the folder was removed or replaced after it was opened.
   bool still_there() const;
 
   std::filesystem::path path_;

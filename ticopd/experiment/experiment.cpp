@@ -23,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+// Runs one experiment, from config to run.json. With several processes each has one of these, and
+// rank 0 writes the folder.
 template <class T>
 class ExperimentRun {
  public:
@@ -37,15 +39,18 @@ class ExperimentRun {
   }
 
   ~ExperimentRun() {
+    // The callback refers to this object.
     if (options_.processes) options_.processes->flush_by({});
   }
   ExperimentRun(const ExperimentRun&) = delete;
   ExperimentRun& operator=(const ExperimentRun&) = delete;
 
   json operator()() {
+    // Compare the ranks before the data are loaded: loading may take minutes.
     for (const char* key : {"version", "instruction_set", "kernel", "blas"})
       refuse_other_ranks({{key, machine_json()[key]}}, "");
     json config = config_.tree();
+    // These keys do not change the run.
     for (const char* key : {"name", "report", "tune"}) config.erase(key);
     refuse_other_ranks(config, "");
     if (const json done = look_at_folder(); !done.is_null()) return done;
@@ -70,7 +75,7 @@ class ExperimentRun {
         folder_.write_summary(summary("diverged", reached, what));
       }
       throw Diverged(what);
-    } catch (const Error&) {  // a rank is lost, say: what was logged is kept, if it can be
+    } catch (const Error&) {  // such as a lost rank: try to keep the logged metrics
       try {
         if (leader_) folder_.abandon();
       } catch (const DiskError&) {
@@ -85,7 +90,8 @@ class ExperimentRun {
   }
 
  private:
-  // Ranks that differ would wait for each other's frames in vain, or agree on nothing.
+  // Throws if a rank differs from rank 0. Such ranks would wait for each other's frames for ever,
+  // or compute a digest that means nothing.
   void refuse_other_ranks(const json& mine, const std::string& of) {
     const std::vector<json> all = all_gather_json(transport_, mine);
     for (std::size_t r = 1; r < all.size(); ++r)
@@ -97,7 +103,7 @@ class ExperimentRun {
                                       options_.processes->host(0), of, difference));
   }
 
-  // Rank 0 looks for all: what is there to resume, and is it done already? Then run.json, else
+  // Rank 0 checks the folder for all ranks. Returns run.json if the run is already finished, else
   // null.
   json look_at_folder() {
     std::string done = "null";
@@ -123,7 +129,7 @@ class ExperimentRun {
     return prepare;
   }
 
-  // Enough to tell that two ranks read other files.
+  // Enough to notice that two ranks read different files.
   json shards() const {
     const Objective<T>& f = *prepared_->setup.objective;
     json samples = json::array();
@@ -133,7 +139,7 @@ class ExperimentRun {
             {"test_samples", f.test_samples()}};
   }
 
-  // A finished run is left as it is.
+  // The summary of an earlier run if that run is finished: it is returned and not run again.
   std::optional<json> finished_before() {
     std::optional<json> before = folder_.read_summary();
     if (!before) return std::nullopt;
@@ -157,6 +163,7 @@ class ExperimentRun {
     const auto round =
         static_cast<std::uint32_t>(std::strtoul(notes.at("round").c_str(), nullptr, 10));
     const LogRounds log = log_rounds(config_);
+    // The last round up to the checkpoint that must be in metrics.csv.
     std::uint32_t logged = round;
     while (!log(logged, config_.get<std::uint32_t>("iterations"))) --logged;
     folder_.keep_metrics(round, logged);
@@ -188,7 +195,7 @@ class ExperimentRun {
     s.saving.before = [this] { folder_.publish_metrics(true); };
   }
 
-  // Each rank has its own rows, and no rank all of them.
+  // All ranks write final.npy together: each rank has only its own rows.
   void write_final(const Solution<T>& solution) {
     const Field<T>& x = solution.x;
     const std::size_t shape[] = {static_cast<std::size_t>(prepared_->setup.graph.agents()),
@@ -220,7 +227,7 @@ class ExperimentRun {
                      {"laplacian_min", prepared_->spectrum.laplacian_min},
                      {"gap", prepared_->spectrum.gap}};
     if (const auto own = algorithm_needs(configured_options(config_)).codec)
-      j["codec"] = {{"kind", own->kind}, {"bits", own->bits}};  // and not the config's
+      j["codec"] = {{"kind", own->kind}, {"bits", own->bits}};  // the method's own codec
     j["ledger"] = ledger_json(solution.ledger, s.graph);
     if (!solution.last.agents.empty()) j["last"] = last_json(solution.last);
     if (!solution.transport.empty()) {

@@ -13,25 +13,28 @@
 
 namespace ticopd {
 
+// The settings of a run that are not part of its config.
 struct RunOptions {
   PrepareOptions prepare = {};
   std::filesystem::path out;
   bool resume = false;
   const std::atomic<bool>* stop = nullptr;
-  Processes* processes = nullptr;  // those that share this run; each calls with the same `out`
+  Processes* processes = nullptr;  // all processes of this run; each passes the same `out`
   std::function<void(const Metrics&)> on_log = {};
   std::function<void(std::uint32_t round)> on_round = {};
 };
 
-// One experiment into one folder; returns what run.json holds. `status` is "finished" or
-// "interrupted" (saved; resume goes on). Throws Diverged after writing status "diverged".
-// With `processes` rank 0 writes the folder, and all get the same back; ranks that differ in
-// version, instruction set, kernel, config or data are refused before the first round.
+// Runs one experiment into one folder and returns the content of run.json. Its `status` is
+// "finished" or "interrupted" (saved, can be resumed). Throws Diverged after writing status
+// "diverged". With `processes`, rank 0 writes the folder and all ranks return the same value.
+// ConfigError before the first round if ranks differ in version, instruction set, kernel, BLAS,
+// config or data.
 nlohmann::json run_experiment(const Config& config, const RunOptions& options);
 
-// Runs a folder's experiment again, in memory, and compares the digest. `same` is false with a
-// `difference` that names what differs: first instruction set, kernel, BLAS, version and devices,
-// then the digest. A run that changed its device changes it again, after the same rounds.
+// Runs a folder's experiment again, in memory, and compares the digest. If `same` is false,
+// `difference` names what differs: version, instruction set, kernel, BLAS or device, otherwise the
+// digest. `comparable` is false if the digests were not compared. If the run changed its device,
+// the repetition changes it after the same rounds.
 struct Verdict {
   bool comparable = true;
   bool same = true;

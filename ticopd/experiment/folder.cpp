@@ -28,23 +28,26 @@ void RunFolder::refuse_if_taken(bool resume) const {
   const bool a_run = fs::exists(path_ / "metrics.csv", error) ||
                      fs::exists(path_ / "run.json", error) || fs::exists(checkpoint(), error);
   if (resume && !a_run && !fs::is_empty(path_, error))
-    throw UsageError(fmt::format("--resume: {} holds files, but no run of ticopd", path_.string()));
+    throw UsageError(fmt::format("--resume: {} holds files, but no run by ticopd", path_.string()));
 }
 
 void RunFolder::claim(bool resume) {
   std::error_code error;
+  // Reject a file of this name before FolderClaim tries to create the folder.
   if (!fs::is_directory(path_, error)) refuse_if_taken(resume);
   claim_.emplace(path_).hold();
+  // Check under the lock: another run may have used the folder until now.
   refuse_if_taken(resume);
 }
 
 void RunFolder::create() {
   if (!claim_) claim_.emplace(path_);
+  // Remove the temporary files that a killed run may have left.
   remove_unfinished(path_);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path_, error)) {
     const std::string name = entry.path().filename().string();
-    for (const char* ours : {"final.npy.", "checkpoint.safetensors."})  // of several ranks
+    for (const char* ours : {"final.npy.", "checkpoint.safetensors."})  // written by several ranks
       if (name.starts_with(ours) && name.ends_with(".tmp")) fs::remove(entry.path(), error);
   }
 }
@@ -71,7 +74,7 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logge
   const fs::path file = path_ / "metrics.csv";
   const auto refuse = [&](const std::string& what) {
     throw FormatError(fmt::format(
-        "{}{}; without what was logged up to the checkpoint of round {} the run cannot go on",
+        "{}{}; without the metrics up to the checkpoint of round {} the run cannot go on",
         file.string(), what, up_to_round));
   };
   if (!fs::exists(file)) refuse(": is missing");
@@ -109,7 +112,7 @@ void RunFolder::publish_metrics(bool immediately) {
 
 void RunFolder::abandon() {
   if (!lines_.empty()) publish_metrics(true);
-  if (lines_.empty()) claim_.reset();  // the folder stays if there is something in it
+  if (lines_.empty()) claim_.reset();  // removes the folder if it is empty
 }
 
 void RunFolder::write_summary(const json& summary) const {

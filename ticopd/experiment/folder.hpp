@@ -12,8 +12,9 @@
 
 namespace ticopd {
 
-// A run's folder: metrics.csv, run.json, final.npy, checkpoint.safetensors. Every file appears
-// whole, under a temporary name first, so a reader (or a crash) never sees half of one.
+// Reads and writes a run's folder: metrics.csv, run.json, final.npy, checkpoint.safetensors. Every
+// file is written under a temporary name and then renamed, so a reader never sees half a file, not
+// even after a crash.
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path path, MetricColumns columns = metric_columns())
@@ -22,26 +23,26 @@ class RunFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoint() const { return path_ / "checkpoint.safetensors"; }
 
-  // UsageError if the folder holds anything and may not be resumed. Creates nothing.
+  // UsageError if the folder holds files and cannot be resumed. Creates nothing.
   void refuse_if_taken(bool resume) const;
-  // The same, and then it is this run's alone.
+  // Does the same check, then locks the folder for this run.
   void claim(bool resume);
   void create();
 
-  // run.json of an earlier run; empty where there is none.
+  // run.json of an earlier run; empty if there is none.
   std::optional<nlohmann::json> read_summary() const;
-  // FormatError if run.json is not one.
+  // Reads run.json. FormatError if it is not a run summary.
   static nlohmann::json require_summary(const std::filesystem::path& folder);
 
-  // Keeps what an earlier part of the run logged up to this round, and not what it logged after it,
-  // whole or cut. FormatError unless all up to `last_logged` is there.
+  // Keeps the metrics that an earlier part of the run logged up to this round. Drops later rows,
+  // whole or cut off. FormatError unless all rows up to `last_logged` are there.
   void keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logged);
   void add_metrics(const Metrics& m) { add_metrics(to_csv(m, columns_)); }
   void add_metrics(std::string line);
-  // Files are rewritten whole, so at most once a second unless `now`.
+  // Rewrites the whole file, so at most once a second unless `now` is set.
   void publish_metrics(bool now);
-  // After a run that failed: what was logged is kept. If that is nothing, a folder that was made
-  // for it goes: the next attempt can have its name.
+  // Called after a run failed. Keeps the logged metrics. If there are none, removes the folder that
+  // was made for the run, so that the next attempt can use its name.
   void abandon();
 
   void write_summary(const nlohmann::json& summary) const;

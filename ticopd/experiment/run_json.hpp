@@ -17,7 +17,8 @@ nlohmann::json ledger_json(const std::vector<Ledger::Agent>& ledger, const Graph
 
 nlohmann::json edges_json(const Graph& graph);
 
-// The agents one by one, for who looks at the network and not only at its worst.
+// The last metrics of every agent. metrics.csv has only the worst agent and the average
+// model.
 nlohmann::json last_json(const Metrics& last);
 
 nlohmann::json segments_json(const std::vector<Segment>& segments);
@@ -26,12 +27,12 @@ nlohmann::json segments_json(const std::vector<Segment>& segments);
 // fifth: it names the keys that would lower it.
 nlohmann::json shares_json(const Phases& phases, double spent, MetricLevel level);
 
-// What a run must hold, and what the process really has: bytes.
+// The memory in bytes: what the run needs, and what the process uses.
 nlohmann::json memory_json(std::size_t state, std::size_t resident,
                            const std::vector<LayoutBytes>& held);
 
-// Where the rounds were made: {"from_round", "device"}, each until the next. Parts that made none
-// (resumed when all was done) leave nothing.
+// The device of each range of rounds: {"from_round", "device"}, each until the next one. Parts
+// without rounds (a finished run was resumed) are left out.
 nlohmann::json devices_json(const nlohmann::json& parts);
 
 std::string utc_now();

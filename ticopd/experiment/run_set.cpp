@@ -12,6 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+// Overrides `below` by `above`, key by key. An [algorithm] with another name replaces the whole
+// table.
 void lay_over(json& below, const json& above) {
   for (const auto& [key, value] : above.items()) {
     if (key == "algorithm" && value.is_object() && value.contains("name") && below.contains(key) &&
@@ -24,6 +26,7 @@ void lay_over(json& below, const json& above) {
   }
 }
 
+// Collects the runs of one or more files into a RunSet.
 class Reader {
  public:
   explicit Reader(std::span<const std::string> overrides) : overrides_(overrides) {}
@@ -54,7 +57,7 @@ class Reader {
       const std::string where = fmt::format("{}: [[run]] number {}", file.string(), i + 1);
       json entry = entries[i];
       if (!entry.contains("label") || !entry["label"].is_string() || entry["label"] == "")
-        throw ConfigError(fmt::format("{}: label is required, a text of its own", where));
+        throw ConfigError(fmt::format("{}: label is required: a string that names the run", where));
       const std::string label = entry["label"];
       entry.erase("label");
       json merged = tree;

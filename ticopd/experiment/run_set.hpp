@@ -10,28 +10,27 @@
 
 namespace ticopd {
 
-// Several runs on one problem: what `compare` makes and `tune` tunes. A file's shared tables and
-// its
-// [[run]] entries, each laid over the shared tables key by key; an [algorithm] with another name
-// starts from nothing, since the step sizes of one method mean nothing to another.
+// Several runs on one problem: the input of `compare` and `tune`. A file has shared tables and
+// [[run]] entries. Each entry overrides the shared tables key by key. An [algorithm] with another
+// name inherits nothing, since the step sizes of one method mean nothing to another.
 struct RunSet {
   struct Run {
-    std::string label;   // the config's name, too
-    std::string folder;  // the label, fit for a file name
+    std::string label;   // also the name in the config
+    std::string folder;  // the label as a file name
     Config config;
-    nlohmann::json given;  // what the file says, laid over: the config without its defaults
+    nlohmann::json given;  // the merged tables of the file: the config without defaults
   };
 
   std::string name;       // of the first file
-  std::vector<Run> runs;  // at least one: a file without [[run]] is one run
-  nlohmann::json shared;  // the first file's tree without [[run]]: its [report] and [tune] count
+  std::vector<Run> runs;  // never empty: a file without [[run]] is one run
+  nlohmann::json shared;  // the first file without [[run]]: only its [report], [tune] count
 };
 
-// ConfigError naming file, run and key; two runs with one label are refused.
+// ConfigError names file, run and key; it is also thrown if two runs have the same label.
 RunSet read_run_set(std::span<const std::filesystem::path> files,
                     std::span<const std::string> overrides);
 
-// Letters, digits, dots and dashes; never empty, never hidden.
+// Lower-case letters, digits, dots, underscores and dashes; never empty, never hidden.
 std::string file_name_for(std::string_view label);
 
 }  // namespace ticopd

@@ -21,6 +21,7 @@ Analysis::Steps configured_steps(const Config& config, double lambda_max) {
   p.beta = value("beta", 1 - p.alpha * p.theta * lambda_max);
   p.gamma = value("gamma", 1);
   p.constant = true;
+  // A schedule counts as constant if it has the same value at these rounds.
   for (const auto& [name, schedule] : options.parameters)
     for (const std::uint32_t later : {2u, 1000u, 1000000u})
       p.constant = p.constant && schedule(later) == schedule(1);
@@ -44,22 +45,22 @@ std::vector<Analysis::Limit> stability_limits(const Analysis& s) {
 
 std::string beyond_theorem(const LinkSchedule& links, const ChannelNoise& noise,
                            std::size_t batch) {
-  if (links.varies()) return "Theorem 1 is of one graph, and here links come and go";
-  if (noise.any()) return "Theorem 1 is of exact channels, and network.noise disturbs these";
-  if (batch > 0) return "Theorem 1 is of exact gradients, and problem.batch samples them";
+  if (links.varies()) return "Theorem 1 assumes one graph, but here links come and go";
+  if (noise.any()) return "Theorem 1 assumes exact channels, but network.noise disturbs them";
+  if (batch > 0) return "Theorem 1 assumes exact gradients, but problem.batch samples them";
   return {};
 }
 
 std::string why_no_theorem(const Analysis& s) {
   if (!s.beyond.empty()) return s.beyond;
-  if (s.agents < 2) return "a single agent has nobody to agree with";
+  if (s.agents < 2) return "a single agent has no neighbour to agree with";
   if (s.delta_bound) return {};
   std::string why = fmt::format("{}{} does not contract: E||Q(v) - v||^2 <= {:.3g} ||v||^2{}",
                                 s.gain == 1 ? "" : fmt::format("{:g} Q with ", s.gain), s.codec,
                                 s.bound.relative, s.bound.absolute > 0 ? " + a constant" : "");
   if (const double gain = largest_gain(s.bound); gain > 0)
     why += fmt::format(
-        "; it is unbiased, and algorithm.gamma is what averages it: below {:.3g} gamma Q "
+        "; it is unbiased, so a smaller algorithm.gamma averages it: below {:.3g} gamma Q "
         "contracts, best at {:.3g}",
         gain, gain / 2);
   return why;

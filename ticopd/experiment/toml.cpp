@@ -1,4 +1,4 @@
-// The one file that knows how TOML is spelt.
+// Reads and writes TOML. No other file knows its syntax.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ json convert(const toml::node& node, const std::string& name) {
     case toml::node_type::boolean:
       return node.as_boolean()->get();
     default:
-      throw ConfigError(fmt::format("{}:{}: dates and times have no meaning here", name,
+      throw ConfigError(fmt::format("{}:{}: dates and times are not allowed here", name,
                                     node.source().begin.line));
   }
 }
@@ -47,14 +47,14 @@ json convert(const toml::node& node, const std::string& name) {
 std::string key_text(const std::string& key) {
   const auto bare = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; };
   if (!key.empty() && std::ranges::all_of(key, bare)) return key;
-  return json(key).dump();  // TOML's basic strings are JSON's
+  return json(key).dump();  // a basic string of TOML is written like one of JSON
 }
 
 std::string value_text(const json& value) {
   if (value.is_number_float()) {
     const double v = value.get<double>();
     if (!std::isfinite(v)) return std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
-    const std::string text = fmt::format("{}", v);  // the shortest that reads back as this number
+    const std::string text = fmt::format("{}", v);  // the shortest text that parses to this number
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
   }
   std::vector<std::string> parts;
@@ -67,7 +67,7 @@ std::string value_text(const json& value) {
   return value.dump();
 }
 
-bool is_table(const json& value) {  // a step size's schedule reads best on one line
+bool is_table(const json& value) {  // a schedule of a step size is easier to read on one line
   return value.is_object() && !value.contains("schedule");
 }
 
@@ -75,7 +75,8 @@ bool is_table_list(const json& value) {
   return value.is_array() && !value.empty() && std::ranges::all_of(value, is_table);
 }
 
-// toml++ would write 0.1 as 0.10000000000000001, and people are to read these files.
+// Writes tables without toml++, which would write 0.1 as 0.10000000000000001: people read these
+// files.
 void write_table(const json& table, const std::string& path, std::string& text) {
   for (const auto& [key, value] : table.items())
     if (!is_table(value) && !is_table_list(value) && !value.is_null())
@@ -115,7 +116,7 @@ void apply_override(json& tree, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   const std::string key = assignment.substr(0, equals);
   if (equals == std::string::npos ||
-      ("." + key + ".").find("..") != std::string::npos)  // no or an empty name
+      ("." + key + ".").find("..") != std::string::npos)  // an empty part
     throw UsageError(
         fmt::format("--set {}: expected key=value, such as --set graph.agents=20", assignment));
   const std::string value = assignment.substr(equals + 1);
@@ -123,7 +124,7 @@ void apply_override(json& tree, const std::string& assignment) {
   try {
     parsed = convert(*toml::parse("v = " + value).get("v"), "--set " + key);
   } catch (const toml::parse_error&) {
-    // a bare word, such as --set codec.kind=qsgd
+    // The value is a bare word, such as --set codec.kind=qsgd: keep it as a string.
   }
   json* at = &tree;
   std::istringstream parts(key);

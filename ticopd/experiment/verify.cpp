@@ -16,13 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Rounds made on one device: those after `from_round`, until the next stretch.
+// A range of rounds made on one device: those after `from_round`, until the next range.
 struct Stretch {
   std::uint32_t from_round;
   std::string device;
 };
 
 std::vector<Stretch> stretches_of(const json& summary, const std::string& file) {
+  // run.json has `devices` only if the run changed its device.
   if (!summary.contains("devices")) return {{0, summary.value("device", "cpu")}};
   std::vector<Stretch> all;
   try {
@@ -30,7 +31,7 @@ std::vector<Stretch> stretches_of(const json& summary, const std::string& file) 
       all.push_back({item.at("from_round"), item.at("device")});
       if (all.size() > 1 ? all.back().from_round <= all[all.size() - 2].from_round
                          : all.back().from_round != 0)
-        throw FormatError(file + ": devices: the rounds do not rise from 0");
+        throw FormatError(file + ": devices: from_round must ascend from 0");
       if (all.back().from_round >= summary.value("iterations", 0u) && all.size() > 1)
         throw FormatError(
             fmt::format("{}: devices: no round is after round {}", file, all.back().from_round));
@@ -42,7 +43,7 @@ std::vector<Stretch> stretches_of(const json& summary, const std::string& file) 
   return all;
 }
 
-// Why rounds of this device cannot be made again here; empty where they can.
+// Why rounds of this device cannot be repeated here; empty if they can.
 std::string why_not_here(const std::string& device) {
   if (device == "cpu") return "";
   try {
@@ -64,7 +65,8 @@ std::string names_of(const std::vector<Stretch>& stretches) {
   return names;
 }
 
-// What is different here, so that no digest would tell anything; empty: nothing.
+// The first difference of this machine that makes comparing digests meaningless; empty if there is
+// none.
 std::string difference_here(const json& before, const std::vector<Stretch>& stretches) {
   const json here = machine_json();
   for (const auto& [key, value] : here.items())
@@ -82,7 +84,7 @@ std::string difference_here(const json& before, const std::vector<Stretch>& stre
 template <class T>
 std::string digest_again(const Config& config, RunOptions options,
                          const std::vector<Stretch>& stretches) {
-  std::optional<ScratchFolder> handover;  // for the state on its way from one device to the next
+  std::optional<ScratchFolder> handover;  // holds the state between two devices
   if (stretches.size() > 1) handover.emplace(fs::temp_directory_path());
   std::string digest;
   for (std::size_t i = 0; i < stretches.size(); ++i) {
@@ -107,7 +109,7 @@ std::string digest_again(const Config& config, RunOptions options,
     if (options.stop && options.stop->load() && !solution.finished)
       throw Interrupted("stopped before the digest was complete");
     if (!last && solution.rounds != stretches[i + 1].from_round)
-      throw std::logic_error("verify: a stretch did not end where the next one begins");
+      throw std::logic_error("verify: a range of rounds did not end where the next one begins");
     digest = solution.digest;
   }
   return digest;
@@ -129,7 +131,8 @@ Verdict verify_experiment(const fs::path& folder, const RunOptions& options) {
     return verdict;
   }
   json tree = before["config"];
-  // Any number of ranks has this digest; a device has one, and one rank stops where it is told to.
+  // The digest does not depend on the number of ranks. Use one rank: a GPU run has one, and only
+  // then can on_round stop the run after a given round.
   if (stretches.size() > 1) tree["network"]["transport"] = "none";
   const Config config = Config::from_json(tree, before["config_folder"].get<std::string>());
   verdict.digest = config.get<std::string>("precision") == "double"

@@ -7,7 +7,8 @@
 namespace ticopd {
 namespace {
 
-// gnuplot labels whole powers of ten only, which leaves short axes without a number.
+// Tics for a short logarithmic axis: gnuplot labels only powers of ten, and such an axis may hold
+// none.
 std::string short_log_tics(char name, const Axis& axis) {
   std::string list;
   const double decades = std::log10(axis.high / axis.low);
@@ -48,6 +49,8 @@ Axis x_axis(std::span<const Series> runs, std::string_view name) {
 
 Axis y_axis(std::span<const Series> runs, std::string_view metric) {
   const bool log = !higher_is_better(metric);
+  // Runs that blew up set the range only if there are no others. Otherwise they raise the top of a
+  // logarithmic axis by at most a factor of ten.
   Axis calm, wild;
   for (const Series& run : runs) {
     const bool wild_run = run.blew_up();
@@ -58,6 +61,7 @@ Axis y_axis(std::span<const Series> runs, std::string_view metric) {
   axis.log = log;
   if (!calm.empty() && !wild.empty() && log)
     axis.hold(std::clamp(wild.high, calm.low, 10 * calm.high));
+  // A value that is zero up to rounding would stretch the axis over hundreds of decades.
   if (log) axis.low = std::max(axis.low, 1e-14 * axis.high);
   return axis;
 }
@@ -70,7 +74,8 @@ Axis widened(Axis axis, double share) {
     axis.high *= factor;
   } else {
     const double size = std::max(std::abs(axis.low), std::abs(axis.high));
-    // Where all values are alike, enough for gnuplot to tell the ends apart, and for its labels.
+    // If all values are nearly equal, widen the axis enough for gnuplot to tell its ends and labels
+    // apart.
     const double more = axis.high - axis.low > 1e-4 * size ? share * (axis.high - axis.low)
                                                            : std::max(0.02 * size, 1e-9);
     axis.low -= more;
@@ -90,7 +95,8 @@ std::string axis_commands(char name, const Axis& axis) {
   const double decades = std::log10(axis.high / axis.low);
   if (decades < 2.2) return text + short_log_tics(name, axis);
   const int every = static_cast<int>(std::ceil(decades / 6));
-  // With the step alone gnuplot counts from the end of the axis, and %T would round the labels.
+  // Give the first and last tic too: with the step alone gnuplot counts from the end of the axis,
+  // which is no power of ten, and %T would round the labels.
   const int first = static_cast<int>(std::ceil(std::log10(axis.low) - 1e-9));
   const int last = static_cast<int>(std::floor(std::log10(axis.high) + 1e-9));
   return text + fmt::format("set format {0} '10^{{%T}}'\nset {0}tics 1e{1},1e{2},1e{3}\n", name,

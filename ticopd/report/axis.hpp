@@ -11,7 +11,7 @@
 
 namespace ticopd {
 
-// A stretch of an axis, and whether it is divided by powers.
+// The range of an axis, and whether it is logarithmic.
 struct Axis {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -24,16 +24,17 @@ struct Axis {
   bool empty() const { return !(low <= high); }
 };
 
-// A finite number, and above zero where its logarithm is drawn.
+// True for a finite number that is above zero if the axis is logarithmic.
 bool drawable(const std::optional<double>& v, bool log);
 
-// From the first round on where it is logarithmic, because a logarithm has no zero.
+// Logarithmic if the positive values span a decade or more; it then leaves out zero (round 0).
 Axis x_axis(std::span<const Series> runs, std::string_view column);
 
-// Runs that blew up leave through the top edge: they would press all others flat.
+// Runs that blew up leave through the top edge. If they set the range, all other curves would be
+// flat.
 Axis y_axis(std::span<const Series> runs, std::string_view metric);
 
-// A little room before the first and behind the last value.
+// The axis with a margin at both ends: `share` of its length.
 Axis widened(Axis axis, double share);
 
 // gnuplot's range, scale and tics for the axis `name`, x or y.

@@ -13,7 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// "LABEL=DIR" or "DIR". Folders and labels may hold `=` themselves: what is there decides.
+// Splits "LABEL=DIR" or "DIR" into label and folder. Both may contain `=`, so the split is where an
+// existing folder begins.
 std::pair<std::string, fs::path> split_word(const std::string& word) {
   std::error_code error;
   if (fs::exists(word, error)) return {"", word};
@@ -94,7 +95,7 @@ Collection read_folders(std::span<const std::string> words) {
       if (!label.empty()) all.runs.back().label = label;
     }
   }
-  // A collection of several is something else than any one of them.
+  // Several folders make a new report: title and command of one comparison do not describe it.
   if (words.size() != 1) {
     all.options.title = all.options.command = "";
     all.options.folder.clear();
@@ -120,7 +121,7 @@ void refuse_same_labels(std::span<const Series> runs) {
     const auto [at, is_new] = seen.emplace(run.label, &run);
     if (!is_new)
       throw ConfigError(fmt::format(
-          "the label \"{}\" is given to two runs: {} and {}; every run needs its own (LABEL=DIR)",
+          "the label \"{}\" is given to two runs: {} and {}; give each its own with LABEL=DIR",
           run.label, at->second->folder.string(), run.folder.string()));
   }
 }

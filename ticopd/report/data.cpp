@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// JSON has no word for NaN and the infinities.
+// JSON cannot write NaN and infinities as numbers, so they become strings.
 json number(const std::optional<double>& v) {
   if (!v) return nullptr;
   if (std::isnan(*v)) return "nan";
@@ -48,7 +48,8 @@ json reached_json(const Series& run, std::span<const Target> targets) {
   return all;
 }
 
-// run.json has a list of agents; a page colours by one quantity of all agents.
+// Turns the list of agents in run.json into one list per quantity: the page colours the agents by
+// one quantity at a time.
 json last_json(const Series& run) {
   const json& agents = run.field("/last/agents");
   if (!agents.is_array() || agents.empty()) return nullptr;
@@ -68,7 +69,8 @@ json last_json(const Series& run) {
   return last;
 }
 
-// Each link once. Folders of version 0.1.0 hold only their number, but their ledger names them.
+// Each link once. In version 0.1.0 run.json has only the number of edges, but its ledger lists the
+// links.
 json edges_json(const Series& run) {
   if (const json& edges = run.field("/edges"); edges.is_array()) return edges;
   json edges = json::array();
@@ -89,7 +91,7 @@ json machine_json(const Series& run) {
 
 json run_json(const Series& run, const Style& style, std::span<const std::size_t> columns,
               const ReportOptions& options) {
-  // The summary of a run that diverged counts no rounds in older folders; its metrics do.
+  // In older folders the summary of a diverged run counts no rounds, but its metrics do.
   const json& rounds = run.field("/iterations");
   const std::uint32_t iterations =
       std::max(run.last_iteration(), rounds.is_number_unsigned() ? rounds.get<std::uint32_t>() : 0);

@@ -14,8 +14,8 @@
 namespace ticopd {
 namespace {
 
-// Inches on the page: the full text width of a two-column paper, and room for what is around the
-// panels. Text is 8 pt.
+// All lengths are inches. The page has the text width of a two-column paper, with margins around
+// the panels. Text is 8 pt.
 constexpr double page_width = 7.16;
 constexpr double panel_height = 1.38;
 constexpr double left = 0.36, gap = 0.40, right = 0.06;
@@ -23,7 +23,7 @@ constexpr double above = 0.20, under = 0.36;
 constexpr double line_height = 0.118;
 constexpr double sample_width = 0.42;
 
-// Shapes that a reader tells apart without colour, the most different first.
+// gnuplot point types that a reader can tell apart without colour, the most different ones first.
 constexpr int shapes[] = {7, 4, 9, 12, 5, 6, 11, 2, 13, 8, 1, 10, 15, 3, 14};
 constexpr const char* dashes[] = {"solid", "(7,3)", "(1.5,2.2)", "(8,2.5,1.5,2.5)", "(14,4)"};
 
@@ -37,7 +37,7 @@ constexpr Panel all_panels[] = {{"loss_max", "training loss"},
                                 {"consensus", "consensus error"},
                                 {"accuracy_min", "worst test accuracy"}};
 
-// About how wide Helvetica sets it: capitals are twice as wide as the letters in "still".
+// Approximate width of a text in 8 pt Helvetica: a capital is about twice as wide as an i or l.
 double inches(std::string_view text) {
   constexpr double em = 8.0 / 72;
   double width = 0;
@@ -54,8 +54,8 @@ double inches(std::string_view text) {
   return em * width;
 }
 
-// Rows where a marker stands: evenly along the axis, each run at its own places, so that curves
-// which coincide still show who they are.
+// The rows that get a marker. Markers are spaced evenly along the axis, and each run has its own
+// positions, so that coinciding curves can still be told apart.
 std::vector<std::size_t> marked_rows(const Series& run, const Axis& x, std::size_t number,
                                      std::size_t runs) {
   constexpr int wanted = 6;
@@ -72,11 +72,13 @@ std::vector<std::size_t> marked_rows(const Series& run, const Axis& x, std::size
     const auto row = static_cast<std::size_t>(found - rounds.begin());
     if (rows.empty() || rows.back() != row) rows.push_back(row);
   }
-  // A run that is over before its first place still gets one.
+  // A run that ends before its first position still gets one marker.
   if (rows.empty()) rows.push_back(run.rows() - 1);
   return rows;
 }
 
+// Writes the gnuplot script of the figure: a row of panels against iterations, a row against bits,
+// and the key below them.
 class Figure {
  public:
   Figure(std::span<const Series> runs, std::string bits)
@@ -121,7 +123,7 @@ class Figure {
     return text;
   }
 
-  // What cannot be drawn is NaN, which breaks the line instead of bending it to zero.
+  // A value that cannot be drawn becomes NaN: gnuplot then breaks the line, it does not go to zero.
   std::string data_row(std::size_t r, std::size_t row) const {
     const auto cell = [&](std::string_view column, bool log) {
       const auto& v = runs_[r].column(column)[row];
@@ -165,7 +167,7 @@ class Figure {
     text += fmt::format("set xlabel {} offset 0,0.7\n", gnuplot_text(x_title(against_bits)));
     const int column = against_bits ? 2 : 1;
     const std::size_t value = p + 3;
-    text += "plot";  // gnuplot's key is off; SVG readers show the titles on hovering
+    text += "plot";  // the key is off, but an SVG shows the titles on hovering
     for (std::size_t r = 0; r < runs_.size(); ++r)
       text += fmt::format(
           "{} $run{} using {}:{} with lines {} title {}, \\\n"
@@ -181,7 +183,7 @@ class Figure {
     return bits_ == "bits_link" ? "bits per agent (all links)" : "bits per agent";
   }
 
-  // As many columns as fit, each as wide as its widest name.
+  // Uses as many columns as fit on the page, each as wide as its widest name.
   void lay_out_key() {
     for (key_lines_ = 1;; ++key_lines_) {
       key_columns_.clear();
@@ -197,7 +199,8 @@ class Figure {
     }
   }
 
-  // Drawn by hand across the bottom: gnuplot's own key makes all columns as wide as the widest.
+  // Draws the key across the bottom. gnuplot's own key would make all columns as wide as the
+  // widest.
   std::string key() const {
     const double used = std::accumulate(key_columns_.begin(), key_columns_.end(), 0.0);
     double x = std::max(0.05, (page_width - used + 0.2) / 2);

@@ -21,13 +21,13 @@ namespace fs = std::filesystem;
 Outcome run_gnuplot(const std::string& argument, const fs::path& folder) {
   const char* other = std::getenv("TICOPD_GNUPLOT");
   const std::string program = other != nullptr && *other != '\0' ? other : "gnuplot";
-  // -d: whatever the user's own .gnuplot sets, the figure is the same.
+  // -d ignores the user's own .gnuplot, so that the figure is the same for everybody.
   return run_program({program, "-d", argument}, folder, 120);
 }
 
-// The same lengths and letters on each: sizes in inches, type in points. The SVG names Arial, which
-// every system knows or replaces by its twin. Cairo counts a point as a 72nd of 96 dots, hence its
-// font scales.
+// Sets up the three formats with the same sizes: lengths in inches, type in points. The SVG names
+// Arial, which every system has or replaces by a font of the same widths. Cairo takes a point as
+// 1/72 of 96 dots, hence the font scales.
 std::string script(double width, double height) {
   constexpr double css = 96, png = 300, points = 72;
   return fmt::format(R"(mark = 1.2
@@ -70,6 +70,7 @@ std::string_view Gnuplot::how_to_get_it() {
 void Gnuplot::draw(const std::string& body, const fs::path& stem, double width_in,
                    double height_in) {
   const ScratchFolder scratch(fs::temp_directory_path());
+  // gnuplot draws in a scratch folder, so that a failure never leaves half a figure.
   write_atomically(scratch.path() / "body.gp", body);
   write_atomically(scratch.path() / "script.gp", script(width_in, height_in));
   const Outcome outcome = run_gnuplot("script.gp", scratch.path());
@@ -88,7 +89,7 @@ void Gnuplot::draw(const std::string& body, const fs::path& stem, double width_i
 }
 
 std::string gnuplot_text(std::string_view text) {
-  // Single quotes: between double ones gnuplot obeys backslashes and runs `commands`.
+  // Single quotes: inside double quotes gnuplot would interpret backslashes and run `commands`.
   std::string out = "'";
   for (const char c : plain(text)) {
     if (c == '\'') out += '\'';

@@ -6,21 +6,21 @@
 
 namespace ticopd {
 
-// gnuplot, started without a shell. TICOPD_GNUPLOT may name another program.
+// Runs gnuplot, without a shell. TICOPD_GNUPLOT may name another program.
 class Gnuplot {
  public:
   static bool available();
   static std::string_view how_to_get_it();  // "gnuplot is not installed (Debian: gnuplot-nox)"
 
-  // Draws `body` to stem.svg, stem.pdf and stem.png, each whole or not at all. The body sets no
-  // terminal and no output; markers of one size on all three are `ps SIZE*mark`. DiskError with
-  // gnuplot's own words where it fails, UnavailableError where it is not there.
+  // Draws `body` to stem.svg, stem.pdf and stem.png, each whole or not at all. The body must set no
+  // terminal and no output. It must write marker sizes as `ps SIZE*mark`, so that they match in all
+  // three files. DiskError with gnuplot's message if it fails, UnavailableError if it is missing.
   static void draw(const std::string& body, const std::filesystem::path& stem, double width_in,
                    double height_in);
 };
 
-// A text as gnuplot reads it between quotes; line ends become blanks. Draw it with `noenhanced`,
-// or its `_` and `^` become subscripts.
+// The text as a quoted gnuplot string; line ends become blanks. Draw it with `noenhanced`,
+// otherwise `_` and `^` make subscripts and superscripts.
 std::string gnuplot_text(std::string_view text);
 
 }  // namespace ticopd

@@ -10,7 +10,7 @@ std::string page(const nlohmann::json& report) {
   const std::size_t at = empty_page.find(placeholder);
   if (at == std::string_view::npos) return {};
   std::string filled(empty_page.substr(0, at));
-  // `<` could end the script element: a label may well be "</script>".
+  // Escape `<`: a label such as "</script>" would end the script element.
   for (const char c : report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
     if (c == '<')
       filled += "\\u003c";

@@ -6,10 +6,10 @@
 
 namespace ticopd {
 
-// The built page of web/; empty where the build had no npm.
+// The page built from web/; empty if the build had no npm.
 std::string_view page_template();
 
-// The page with the report in it; empty where there is no template.
+// The page with the report's data; empty if there is no template.
 std::string page(const nlohmann::json& report);
 
 }  // namespace ticopd

@@ -12,68 +12,73 @@
 
 namespace ticopd {
 
-// A value to be reached: a loss or error from above, an accuracy from below.
+// A value that a run should reach: at most this loss or error, at least this accuracy.
 struct Target {
   std::string metric;
   double value = 0;
 };
 
+// What a report shows besides the runs.
 struct ReportOptions {
   std::string title;
-  std::string command;  // makes the runs again; empty where unknown
+  std::string command;  // the command that made the runs; empty if unknown
   std::vector<Target> targets;
   std::string bits = "bits_payload";  // x axis of the figure's bit panels: one of bits_names()
   std::filesystem::path folder;       // run folders are named relative to it; write_report sets it
 };
 std::span<const std::string_view> bits_names();  // bits_paper, bits_payload, bits_link
 
-// "accuracy_min=0.9". UsageError where it is none, ConfigError for an unknown metric.
+// Parses "accuracy_min=0.9". UsageError for another form, ConfigError for an unknown metric.
 Target parse_target(const std::string& text);
 
-// For the largest loss, and the worst accuracy where every run has one: the median over the runs of
-// the best value, rounded to two digits towards the easier side, so that about half reach it.
+// One target for the largest loss, and one for the worst accuracy if every run has one. The value
+// is the median of the runs' best values, rounded to two digits towards the easier side, so that
+// about half of the runs reach it.
 std::vector<Target> default_targets(std::span<const Series> runs);
 
+// When a run reached a target.
 struct Reached {
   std::uint32_t iteration = 0;
-  double megabits = 0;  // really encoded, per agent
+  double megabits = 0;  // as encoded, per agent
   double seconds = 0;
 };
-// The first logged round that reaches it. Round 0 does not count: all agents start from one model,
-// so the consensus error there is nobody's achievement.
+// The first logged round that reaches the target. Round 0 does not count: all agents start from the
+// same model, so the consensus error is zero there for every method.
 std::optional<Reached> reached(const Series& run, const Target& target);
 
-// What `ticopd report DIR...` is given: run folders and compare folders, each "LABEL=DIR" or "DIR".
+// The arguments of `ticopd report`: run folders and compare folders, each "LABEL=DIR" or "DIR".
 struct Collection {
   std::vector<Series> runs;
-  // Title, command and targets of compare.json, where there is one; the folder, where it is one.
+  // Title, command and targets come from compare.json; `folder` is set if only one was given.
   ReportOptions options;
-  std::vector<std::string> missing;  // runs of a compare folder that were not made yet
+  std::vector<std::string> missing;  // runs of a compare folder that have not ended
 };
-// FormatError for a folder that is neither, or holds damaged files.
+// FormatError for a folder that is neither a run nor a comparison, or that holds damaged files.
 Collection read_folders(std::span<const std::string> words);
 
-// The run's folder as seen from the report's, so that both can be moved together.
+// The run's folder relative to the report's folder, so that both can be moved together.
 std::string folder_name(const Series& run, const ReportOptions& options);
 
-// ConfigError naming the label and both folders.
+// ConfigError if two runs have the same label; it names the label and both folders.
 void refuse_same_labels(std::span<const Series> runs);
 
-// The page's data, in the shape that web/src/data.ts reads.
+// The page's data, in the format that web/src/data.ts reads.
 nlohmann::json report_json(std::span<const Series> runs, const ReportOptions& options);
 
-// One line per run: who, the last row of metrics.csv, the digest, and when each target was reached.
+// One line per run: label, method and codec, the last row of metrics.csv, the digest, and when the
+// run reached each target.
 std::string summary_csv(std::span<const Series> runs, const ReportOptions& options);
 
-// The same for a terminal, lines of at most `width` characters.
+// A table for a terminal, with lines of at most `width` characters.
 std::string summary_table(std::span<const Series> runs, const ReportOptions& options,
                           std::size_t width);
 
+// The files that write_report made, and those that it could not make, with the reason.
 struct Written {
   std::vector<std::filesystem::path> files;
   std::vector<std::string> missing;  // "figure.svg, ...: gnuplot is not installed (...)"
 };
-// summary.csv, figure.svg, figure.pdf, figure.png and report.html; creates the folder.
+// Writes summary.csv, figure.svg, figure.pdf, figure.png and report.html; creates the folder.
 Written write_report(const std::filesystem::path& folder, std::span<const Series> runs,
                      const ReportOptions& options);
 

@@ -27,7 +27,7 @@ std::vector<std::string_view> split(std::string_view line) {
   }
 }
 
-// metrics.csv, line by line, with the place of what is wrong.
+// Reads and validates metrics.csv. An error names the file and the line.
 class MetricsReader {
  public:
   explicit MetricsReader(fs::path file)
@@ -38,11 +38,12 @@ class MetricsReader {
     read_header(take_line(text));
     while (!text.empty()) {
       ++line_;
+      // The writer ends every line, so a last line without its end was cut off.
       const bool whole = text.find('\n') != std::string_view::npos;
       row(take_line(text));
       if (!whole) refuse("the file ends in the middle of a line");
     }
-    if (columns_.front().empty()) refuse("there is no row behind the header");
+    if (columns_.front().empty()) refuse("there is no row after the header");
     return std::move(columns_);
   }
 
@@ -65,7 +66,7 @@ class MetricsReader {
   void row(std::string_view line) {
     const std::vector<std::string_view> cells = split(line);
     if (cells.size() != names_.size())
-      refuse(fmt::format("{} cells, expected {}: the line is cut off or not ours", cells.size(),
+      refuse(fmt::format("{} cells, expected {}: the line is cut off or damaged", cells.size(),
                          names_.size()));
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::string_view cell = cell_of_[c] < cells.size() ? cells[cell_of_[c]] : "";
@@ -77,7 +78,7 @@ class MetricsReader {
     const Series::Column& rounds = columns_.front();
     const double round = rounds.back().value_or(-1);
     if (!(round >= 0 && round <= 0xffffffffu && round == std::floor(round)))
-      refuse(fmt::format("iteration = \"{}\" is no round", cells.front()));
+      refuse(fmt::format("iteration = \"{}\" is not a round", cells.front()));
     if (rounds.size() > 1 && round <= *rounds[rounds.size() - 2])
       refuse(fmt::format("iteration {} comes after {}: rounds must ascend", round,
                          *rounds[rounds.size() - 2]));
@@ -95,6 +96,8 @@ class MetricsReader {
   int line_ = 1;
 };
 
+// Describes a codec in words. The types are checked, because run.json may be older than this
+// program or edited by hand.
 std::string describe_codec(const json& codec) {
   const auto number = [&](const char* key) {
     const json value = codec.value(key, json());
@@ -107,7 +110,7 @@ std::string describe_codec(const json& codec) {
     const json value = codec.value(key, json());
     return value.is_string() ? value.get<std::string>() : std::string();
   };
-  // A quantiser's own options, whether it stands alone or behind a sparsifier.
+  // The options of a quantiser, which may be used alone or after a sparsifier.
   const auto quantiser = [&](const std::string& name) {
     std::string text;
     if (name == "qsgd" || name == "infinity" || name == "grid")
@@ -183,7 +186,7 @@ std::string Series::algorithm() const {
 
 std::string Series::codec() const {
   const json& codec = field("/config/codec");
-  const json& own = field("/codec");  // of a method that brings one
+  const json& own = field("/codec");  // set if the method brings its own codec
   if (own.is_object()) return describe_codec(own);
   return describe_codec(codec.is_object() ? codec : json::object());
 }
@@ -194,7 +197,7 @@ std::size_t Series::dimension() const {
 }
 
 std::optional<double> Series::rate() const {
-  // By difference, because some methods send before their first round.
+  // Use the difference to the first row: some methods send before their first round.
   const Column& bits = column("bits_payload");
   const double rounds = *column("iteration").back() - *column("iteration").front();
   if (rounds <= 0 || dimension() == 0 || !bits.front() || !bits.back()) return std::nullopt;
@@ -209,7 +212,7 @@ Series read_series(const fs::path& folder) {
                     fs::exists(folder, error) ? "is a file" : "there is no such folder"));
   if (!fs::exists(folder / "run.json", error))
     throw FormatError(fmt::format(
-        "{}: no run of ticopd: there is no run.json{}", folder.string(),
+        "{}: is not a ticopd run: there is no run.json{}", folder.string(),
         fs::exists(folder / "metrics.csv", error) ? " (the run has not ended: resume it)" : ""));
   Series series;
   series.folder = folder;

@@ -11,9 +11,9 @@
 
 namespace ticopd {
 
-// One run folder, read back: run.json as it stands, and metrics.csv by columns.
+// One run folder, read back: run.json as it is, and metrics.csv as columns.
 struct Series {
-  using Column = std::vector<std::optional<double>>;  // empty cell: nothing; NaN and inf stay
+  using Column = std::vector<std::optional<double>>;  // an empty cell is nullopt; NaN and inf stay
 
   std::string label;
   std::filesystem::path folder;
@@ -25,23 +25,23 @@ struct Series {
   std::size_t rows() const { return columns.front().size(); }
   std::uint32_t last_iteration() const;
 
-  // A value of run.json by its JSON pointer; null, or an empty word, where it is not there.
+  // A value of run.json by its JSON pointer; null or an empty string if it is missing.
   const nlohmann::json& field(const char* pointer) const;
   std::string word(const char* pointer) const;
 
   std::string status() const;  // finished, interrupted, diverged
-  // Diverged by its status, or a run that went on though its loss was a hundred times the first.
+  // True if the status is diverged, or if the loss ever exceeded a hundred times the first one.
   bool blew_up() const;
   std::string algorithm() const;  // "ticopd"
   std::string codec() const;      // "qsgd, 8 bits"; "uncompressed"
   std::size_t dimension() const;
-  // Bits really encoded per coordinate and round; empty if no round was made.
+  // Encoded bits per coordinate and round; empty if the run made no round.
   std::optional<double> rate() const;
 };
 
-// FormatError naming file and line for a folder without run.json, and for metrics that are not
-// whole: another header, a line cut off, a cell that is no number, rounds that do not ascend, no
-// row.
+// FormatError for a folder without run.json, and for damaged metrics: another header, a line that
+// is cut off, a cell that is not a number, rounds that do not ascend, no row. The error names the
+// file and the line.
 Series read_series(const std::filesystem::path& folder);
 
 // The columns of metrics.csv that reports know, and those of them that say how well a run does.
@@ -53,10 +53,10 @@ bool higher_is_better(std::string_view metric);
 // every metrics.csv has, and others if a run has them.
 std::vector<std::size_t> shown_columns(std::span<const Series> runs);
 
-// What people read on an axis: "training loss, worst agent".
+// The title of an axis: "training loss, worst agent".
 std::string_view metric_title(std::string_view name);
 
-// ConfigError for an unknown metric, with the nearest word; `key` is where it was given.
+// ConfigError for an unknown metric, with the nearest known one. `key` says where it was given.
 void require_metric(std::string_view key, std::string_view word);
 
 }  // namespace ticopd

@@ -9,7 +9,7 @@
 namespace ticopd {
 namespace {
 
-// The place of `word` in `seen`, where it is put if it is new.
+// The index of `word` in `seen`; a new word is appended.
 int place(std::vector<std::string>& seen, const std::string& word) {
   const auto found = std::ranges::find(seen, word);
   const auto at = found - seen.begin();

@@ -10,8 +10,8 @@
 
 namespace ticopd {
 
-// How a run is drawn, in the figure and on the page alike: one colour for each algorithm, one dash
-// for each codec, one marker for each run, all counted in the order of their first appearance.
+// How a run is drawn, both in the figure and on the page: one colour per algorithm, one dash per
+// codec, one marker per run. Each is an index, in the order of first appearance.
 struct Style {
   int color = 0;
   int dash = 0;
@@ -19,12 +19,12 @@ struct Style {
 };
 std::vector<Style> styles(std::span<const Series> runs);
 
-// Okabe and Ito's colours, which colour-blind readers tell apart; brown stands for their yellow,
+// Okabe and Ito's colours, which colour-blind readers can tell apart. Brown replaces their yellow,
 // which is too light for lines on paper.
 inline constexpr std::array<std::string_view, 8> colors = {
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F"};
 
-// "TiCoPD 8-bit (9 bit)": the label with the bits really sent per coordinate and round.
+// "TiCoPD 8-bit (9 bit)": the label, and the encoded bits per coordinate and round.
 std::string legend(const Series& run);
 
 }  // namespace ticopd

@@ -16,12 +16,12 @@ std::string shortest(const std::optional<double>& v) {
   return std::isnan(*v) ? "nan" : fmt::format("{}", *v);  // never -nan
 }
 
-// One block of the terminal's table: labels to the left, numbers to the right.
+// One block of the terminal's table: labels on the left, number columns on the right.
 struct Block {
   Cells labels;
   Cells heads;                                             // of the number columns
-  std::vector<std::pair<std::string, std::size_t>> spans;  // over so many columns each; or none
-  std::vector<Cells> rows;                                 // numbers, one row for each label
+  std::vector<std::pair<std::string, std::size_t>> spans;  // title, columns below it
+  std::vector<Cells> rows;                                 // numbers, one row per label
 };
 
 constexpr std::size_t indent = 2, between = 2;
@@ -83,7 +83,7 @@ std::string figure(const std::optional<double>& v, const char* format) {
   return std::isnan(*v) ? "nan" : fmt::format(fmt::runtime(format), *v);
 }
 
-// Enough digits to compare by, no more than a column holds.
+// Enough digits to compare runs, few enough for a column.
 std::string amount(double v) {
   return v >= 99.95 ? fmt::format("{:.0f}", v) : fmt::format("{:.3g}", v);
 }
@@ -123,14 +123,14 @@ Block final_block(std::span<const Series> runs) {
   return block;
 }
 
-// A run may stop between two logged rounds.
+// The number of rounds; also the last logged one if the run stopped between two logged rounds.
 std::string how_far(const Series& run) {
   const nlohmann::json& made = run.field("/iterations");
   const std::uint32_t logged = run.last_iteration();
   const std::uint32_t rounds =
       made.is_number_unsigned() ? std::max(logged, made.get<std::uint32_t>()) : logged;
   if (rounds == logged) return fmt::format("{} iterations", rounds);
-  return fmt::format("{} iterations (figures of {})", rounds, logged);
+  return fmt::format("{} iterations (values at iteration {})", rounds, logged);
 }
 
 Block target_block(std::span<const Series> runs, std::span<const Target> targets) {
@@ -188,7 +188,7 @@ std::string summary_csv(std::span<const Series> runs, const ReportOptions& optio
 
 std::string summary_table(std::span<const Series> runs, const ReportOptions& options,
                           std::size_t width) {
-  std::string text = "At the end (worst agent; Mbit sent by an agent, as encoded):\n";
+  std::string text = "At the end (worst agent; Mbit sent per agent, as encoded):\n";
   text += to_text(final_block(runs), width);
   for (const Series& run : runs)
     if (run.status() != "finished")

@@ -17,7 +17,7 @@ bool at_least_as_good(double value, const Target& target) {
   return higher_is_better(target.metric) ? value >= target.value : value <= target.value;
 }
 
-// The best value a run ever logged; the worst there is where it logged none.
+// The best value that a run logged; the worst possible value if it logged none.
 double best(const Series& run, std::string_view metric) {
   const bool higher = higher_is_better(metric);
   double value = higher ? -inf : inf;
@@ -26,14 +26,15 @@ double best(const Series& run, std::string_view metric) {
   return value;
 }
 
-// Two digits, up or down. Read back from text, so that it is the number people write.
+// Rounds to two digits, up or down. The result is parsed from text, so that it prints as short as
+// people would write it.
 double rounded(double value, bool up) {
   const int exponent = static_cast<int>(std::floor(std::log10(value))) - 1;
   const double digits = value / std::pow(10.0, exponent);
   const auto nearest_to = [&](double whole) {
     return parse_number<double>(fmt::format("{}e{}", whole, exponent)).value_or(value);
   };
-  // The quotient is not exact: try the neighbours on both sides, the tightest first.
+  // The quotient is not exact, so try neighbouring candidates, the tightest first.
   const double first = up ? std::floor(digits) : std::ceil(digits);
   for (int step = 0; step < 3; ++step) {
     const double candidate = nearest_to(first + (up ? step : -step));

@@ -6,8 +6,8 @@
 namespace ticopd {
 namespace {
 
-// Bytes of the code point that starts `text`; 0 where none does. Overlong forms and surrogates are
-// refused as every XML reader refuses them.
+// The length in bytes of the code point at the start of `text`; 0 if it is not valid UTF-8.
+// Overlong forms and surrogates are invalid, as in every XML reader.
 std::size_t code_point(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -22,7 +22,7 @@ std::size_t code_point(std::string_view text) {
   return outside ? 0 : length;
 }
 
-// The first byte of character number `n`.
+// The offset in bytes of character number `n`.
 std::size_t offset(std::string_view text, std::size_t n) {
   std::size_t at = 0;
   for (; n > 0 && at < text.size(); --n) do
@@ -38,7 +38,7 @@ std::string plain(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = code_point(text);
     const unsigned char first = static_cast<unsigned char>(text[0]);
-    // U+0080 ... U+009F are control characters as well: some terminals obey them.
+    // U+0080 ... U+009F are control characters too, and some terminals act on them.
     const bool second_set =
         first == 0xc2 && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0;
     if (length == 0)

@@ -38,7 +38,7 @@ Written write_report(const fs::path& folder, std::span<const Series> runs,
       draw_figure(runs, here.bits, folder / "figure");
       for (const char* name : {"figure.svg", "figure.pdf", "figure.png"})
         written.files.push_back(folder / name);
-    } catch (const DiskError& e) {  // the table and the page need no gnuplot
+    } catch (const DiskError& e) {  // table and page work without gnuplot
       no_figure = e.what();
     }
   else

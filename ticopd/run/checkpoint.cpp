@@ -16,15 +16,16 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// The tensors of a run, in the order of its visit; a mirror is its surrogate rows.
+// Lists the tensors of a run in the order of its visit. The tensor of a mirror is its surrogate
+// rows.
 template <class T>
 struct Tensors final : StateVisitor<T> {
   struct Tensor {
     std::string name;
     Field<T>* rows;
-    std::vector<int> ids;  // the number of each row among those of all ranks
-    std::size_t hosted;    // so many of them are ours, the first ones, and contiguous
-    std::size_t total;     // of all ranks
+    std::vector<int> ids;  // the index of each row in the tensor of all ranks
+    std::size_t hosted;    // the first `hosted` rows are this rank's; their ids are contiguous
+    std::size_t total;     // rows of all ranks
 
     std::uint64_t row_bytes() const { return rows->cols() * sizeof(T); }
     std::uint64_t bytes() const { return total * row_bytes(); }
@@ -50,17 +51,18 @@ constexpr const char* dtype() {
   return sizeof(T) == 4 ? "F32" : "F64";
 }
 
-// A hash over the header but itself: a bit flipped in a note (the round, say) would still parse.
-// Always 16 digits, since every rank works out the header's length by itself.
+// A hash of the header without this hash. A flipped bit in a note, such as the round, would still
+// parse. The text always has 16 digits, so that every rank computes the same header length.
 std::string check_of(json header) {
   header["__metadata__"].erase("check");
   const std::string text = header.dump();
   return fmt::format("{:016x}", hash_row(std::as_bytes(std::span(text))));
 }
 
+// The parsed header of a checkpoint file.
 struct Header {
   json text;
-  std::uint64_t data = 0;  // where the tensors begin
+  std::uint64_t data = 0;  // offset of the first tensor
 };
 
 Header read_header(File& file, const fs::path& path) {
@@ -68,13 +70,14 @@ Header read_header(File& file, const fs::path& path) {
   std::uint64_t length = 0;
   if (size < sizeof length) throw FormatError(path.string() + ": is not a checkpoint (too short)");
   file.read_at(0, std::as_writable_bytes(std::span(&length, 1)));
+  // A damaged length must not make us allocate gigabytes.
   if (length > size - sizeof length || length > (1u << 30) || length % 8 != 0)
     throw FormatError(path.string() + ": is not a checkpoint (header length " +
                       std::to_string(length) + ")");
   std::string text(length, '\0');
   file.read_at(sizeof length, std::as_writable_bytes(std::span(text)));
   Header header{json::parse(text, nullptr, false), sizeof length + length};
-  // The parser takes a NUL for the end and would not see what stands behind it.
+  // The parser stops at a NUL and would not see the text after it.
   if (text.find('\0') != std::string::npos || !header.text.is_object() ||
       !header.text.contains("__metadata__") || !header.text["__metadata__"].is_object())
     throw FormatError(path.string() + ": is not a checkpoint (header does not parse)");
@@ -89,12 +92,12 @@ std::string hash_text(std::span<const std::byte> row) {
   return fmt::format("{:016x}", hash_row(row));
 }
 
-// Where the notes keep the hashes of a tensor's rows: a disk that flips a bit must not go unseen.
+// The note that holds the hashes of a tensor's rows. They reveal a bit that flipped on the disk.
 std::string hashes_note(const std::string& tensor) {
   return "hashes of " + tensor;
 }
 
-// The hash of every row of all ranks, in their order, on every rank.
+// The hashes of all rows in rank order. Collective: every rank gets all hashes.
 template <class T>
 std::string row_hashes(AnyNetwork<T>& net, const Field<T>& rows, std::size_t hosted) {
   std::string mine;
@@ -108,6 +111,7 @@ std::string row_hashes(AnyNetwork<T>& net, const Field<T>& rows, std::size_t hos
 template <class T>
 void save_checkpoint(const fs::path& path, AnyNetwork<T>& net, AnyRun<T>& run,
                      const CheckpointNotes& notes) {
+  // A mirror may still be in flight; its surrogate is complete only after the exchange.
   run.complete();
   Tensors<T> tensors(net.placement());
   run.visit(tensors);
@@ -123,6 +127,7 @@ void save_checkpoint(const fs::path& path, AnyNetwork<T>& net, AnyRun<T>& run,
     header["__metadata__"][hashes_note(t.name)] = row_hashes(net, *t.rows, t.hosted);
   header["__metadata__"]["check"] = check_of(header);
   std::string text = header.dump();
+  // safetensors pads the header with blanks, so that the tensors are aligned to 8 bytes.
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const std::uint64_t length = text.size(), data = sizeof length + length;
 
@@ -151,7 +156,7 @@ CheckpointNotes read_checkpoint_notes(const fs::path& path) {
 
 template <class T>
 void load_checkpoint(const fs::path& path, AnyNetwork<T>& net, AnyRun<T>& run) try {
-  run.complete();  // what the constructor of the run may have sent
+  run.complete();  // receive what its constructor may have sent
   File file(path, O_RDONLY);
   const Header header = read_header(file, path);
   const std::uint64_t size = file.size();
@@ -182,7 +187,7 @@ void load_checkpoint(const fs::path& path, AnyNetwork<T>& net, AnyRun<T>& run) t
             t.name));
     }
   }
-} catch (const json::exception&) {  // a tensor's entry has values of other types than ours
+} catch (const json::exception&) {  // a tensor's entry has values of wrong types
   throw FormatError(path.string() + ": its header is damaged");
 }
 

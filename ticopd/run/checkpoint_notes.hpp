@@ -7,18 +7,18 @@
 
 namespace ticopd {
 
-// Every agent's ledger, in agent order, on every rank.
+// The ledgers of all agents, in agent order. Collective: every rank gets all of them.
 template <class T>
 nlohmann::json gather_ledger(AnyNetwork<T>& net);
 
 extern template nlohmann::json gather_ledger(AnyNetwork<float>&);
 extern template nlohmann::json gather_ledger(AnyNetwork<double>&);
 
-// One entry of it.
+// Parses one entry of gather_ledger().
 Ledger::Agent ledger_agent(const nlohmann::json& j);
 
-// Ranks that went on from different rounds would wait for each other in vain: DiskError where
-// they do not find the same checkpoint. Every rank calls it.
+// DiskError if the ranks do not see the same checkpoint: ranks that resume from different rounds
+// would wait for each other for ever. Collective: every rank calls it.
 void refuse_other_checkpoint(const std::filesystem::path& checkpoint, Transport& transport);
 
 }  // namespace ticopd

@@ -1,6 +1,6 @@
 #include "ticopd/run/digest.hpp"
 
-#define XXH_STATIC_LINKING_ONLY  // the size of the state, so that it can be saved
+#define XXH_STATIC_LINKING_ONLY  // exposes the state, which checkpoints save
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -50,6 +50,7 @@ void Digest::add(AnyNetwork<T>& net, const Field<T>& x) {
     mine[i] = canonical(XXH3_128bits(x.row(i).data(), x.row(i).size_bytes()));
   });
   const auto all = all_gather_values<Canonical>(net.surroundings().transport, channel_digest, mine);
+  // Fixed byte order, so that the digest does not depend on the machine.
   std::array<unsigned char, 8> round{};
   for (std::size_t b = 0; b < 4; ++b) round[b] = static_cast<unsigned char>(net.round() >> (8 * b));
   XXH3_128bits_update(&state_->xxh, round.data(), round.size());
@@ -60,8 +61,8 @@ std::string Digest::hex() const {
   return to_hex(canonical(XXH3_128bits_digest(&state_->xxh)));
 }
 
-// The state holds one pointer, to the library's own secret: left out, lest checkpoints differ from
-// process to process, and set anew when restored.
+// The state holds one pointer, to the library's own secret. It is left out here, so that
+// checkpoints do not differ between processes, and restore() sets it again.
 std::string Digest::state() const {
   State copy = *state_;
   copy.xxh.extSecret = nullptr;
@@ -89,6 +90,7 @@ Digest Digest::restore(std::string_view state) {
     bytes[i] = static_cast<unsigned char>(high * 16 + low);
   }
   auto& xxh = digest.state_->xxh;
+  // XXH3 trusts these sizes. A damaged one would make it write outside its buffer.
   if (xxh.bufferedSize > sizeof xxh.buffer || xxh.nbStripesSoFar > xxh.nbStripesPerBlock)
     throw FormatError("the checkpoint's digest state is damaged");
   xxh.extSecret = secret;

@@ -9,9 +9,10 @@
 
 namespace ticopd {
 
-// XXH3-128 over, for each logged round in order: the round number (u64, little endian), then the
-// XXH3-128 (canonical, 16 bytes) of each agent's row of x in agent order. Rows are hashed where
-// they live, so no rank gathers x. The state can be saved and restored: interruptions add nothing.
+// The digest of a run: XXH3-128 over, for each logged round in order, the round number (u64, little
+// endian) and the XXH3-128 (canonical, 16 bytes) of each agent's row of x in agent order. Each rank
+// hashes its own rows, so no rank gathers x. The state can be saved and restored, so an
+// interruption does not change the digest.
 class Digest {
  public:
   Digest();
@@ -19,7 +20,7 @@ class Digest {
   Digest(Digest&&) noexcept;
   Digest& operator=(Digest&&) noexcept;
 
-  // Every rank calls it.
+  // Collective: every rank calls it.
   template <class T>
   void add(AnyNetwork<T>& net, const Field<T>& x);
 

@@ -5,13 +5,14 @@
 
 namespace ticopd {
 
-// The widest vector instructions of this processor: equal digests are promised only for equal ones.
+// The widest vector instructions of this processor. Digests are guaranteed to be equal only on the
+// same instruction set.
 std::string instruction_set();
 
 extern const char* const version;
 
-// What equal digests need, beside equal configs and devices, as run.json has it: version,
-// instruction set, kernel, BLAS.
+// What must be equal for equal digests, besides config and device: version, instruction set,
+// kernel, BLAS. In the format of run.json.
 nlohmann::json machine_json();
 
 }  // namespace ticopd

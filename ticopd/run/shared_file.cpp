@@ -61,6 +61,8 @@ void File::fail(const char* what) const {
 
 namespace {
 
+// The barriers order the steps: the file exists before other ranks open it, all bytes are on the
+// disk before it gets its name, and it has its name before any rank returns.
 void write_pieces(Transport& transport, const fs::path& temporary, const fs::path& path,
                   std::span<const std::byte> head, std::span<const FilePiece> mine) {
   const bool leader = transport.rank() == 0;
@@ -81,6 +83,7 @@ void write_pieces(Transport& transport, const fs::path& temporary, const fs::pat
     std::error_code error;
     fs::rename(temporary, path, error);
     if (error) throw DiskError(path.string() + ": cannot be renamed: " + error.message());
+    // Flush the folder as well: otherwise a crash could undo the rename.
     File(path.parent_path().empty() ? fs::path(".") : path.parent_path(), O_RDONLY).flush();
   }
   barrier(transport, channel_checkpoint);
@@ -95,7 +98,7 @@ void write_together(Transport& transport, const fs::path& path, std::uint32_t ro
     write_pieces(transport, temporary, path, head, mine);
   } catch (...) {
     if (transport.rank() == 0)
-      ::unlink(temporary.c_str());  // half a file takes room of a full disk
+      ::unlink(temporary.c_str());  // frees the space: the disk may be full
     throw;
   }
 }

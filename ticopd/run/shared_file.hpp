@@ -8,16 +8,16 @@
 
 namespace ticopd {
 
-// A file descriptor that says which file and why when the disk refuses.
+// A file descriptor whose errors name the file and the reason.
 class File {
  public:
-  File(const std::filesystem::path& path, int flags);  // of open(2); DiskError
+  File(const std::filesystem::path& path, int flags);  // flags of open(2); DiskError
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  void read_at(std::uint64_t offset, std::span<std::byte> bytes);  // FormatError: ends too early
+  void read_at(std::uint64_t offset, std::span<std::byte> bytes);  // FormatError if it is too short
   std::uint64_t size();
   void flush();
 
@@ -27,16 +27,17 @@ class File {
   int fd_;
 };
 
+// Bytes that a rank writes, and their offset in the file.
 struct FilePiece {
   std::uint64_t offset;
   std::span<const std::byte> bytes;
 };
 
-// A file that all ranks write together: the head by rank 0 (others pass what they like), and each
-// rank its own pieces. It gets its name only when all of it is on the disk, so what stood there
-// before is never replaced by less. Every rank must see the folder. The name it has before holds
-// the round: on a network's file system a rank may for a while still see an older file by a name
-// that was used before.
+// Collective: all ranks write one file together. Rank 0 writes the head (the other ranks' heads are
+// ignored), and each rank writes its own pieces. The file gets its name only when all of it is on
+// the disk, so an incomplete file never replaces an older one. Every rank must see the folder. The
+// temporary name contains the round: on a network file system a rank may for a while still see an
+// old file under a name that was used before.
 void write_together(Transport& transport, const std::filesystem::path& file, std::uint32_t round,
                     std::span<const std::byte> head, std::span<const FilePiece> mine);
 

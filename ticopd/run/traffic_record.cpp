@@ -14,6 +14,8 @@ namespace {
 
 using nlohmann::json;
 
+// `rank` is always the rank where the frames arrive: the peer for sent frames, this rank for
+// received ones. So the audit can compare the two lists entry by entry.
 json frames_json(const Traffic::ByAgent& frames, int at_rank, bool peer_is_the_end) {
   json all = json::array();
   for (const auto& [who, count] : frames)
@@ -41,7 +43,8 @@ std::string host_name(const Transport& transport) {
   return name.data();
 }
 
-// What an agent sent over each of its links since then; only where that is not simply all of it.
+// The messages and bytes that an agent sent over each of its links since `then`. Null if every link
+// carried everything, which is the usual case and needs no list.
 json links_json(const Ledger::Agent& now, const Ledger::Agent& then, const json& whole) {
   json links = json::array();
   bool apart = false;
@@ -83,7 +86,7 @@ void TrafficRecord::begin(AnyNetwork<T>& net, json before) {
 template <class T>
 json TrafficRecord::parts(AnyNetwork<T>& net) const {
   Transport& transport = net.surroundings().transport;
-  const Traffic traffic = transport.traffic();  // before what follows adds to it
+  const Traffic traffic = transport.traffic();  // copied before the gather below adds to it
   json agents = json::array();
   for (std::size_t row = 0; row < net.placement().rows(); ++row) {
     const Ledger::Agent &now = net.ledger().agents[row], &then = ledger_[row];

@@ -10,34 +10,35 @@
 
 namespace ticopd {
 
-// What the transport carried, beside what the codecs made, for run.json and `ticopd audit`. A part
-// is one life of the run's processes: a resumed run has several, each on its own number of ranks.
-// Both counts go into checkpoints at the same round, so that they agree however often it is killed.
+// Records the bytes that the transport carried next to the bytes that the codecs made, for run.json
+// and `ticopd audit`. A part covers the rounds between two starts of the processes: a resumed run
+// has several parts, each with its own number of ranks. Checkpoints hold both counts of the same
+// round, so the counts agree no matter how often the run is killed.
 class TrafficRecord {
  public:
   explicit TrafficRecord(std::string device)
-      : device_(std::move(device)) {}  // where this part runs
+      : device_(std::move(device)) {}  // the device of this part
 
-  // A part begins: from here on `net` counts for it. `before` are the parts that a checkpoint had.
+  // Begins a part: `net` counts for it from here on. `before` holds the parts of the checkpoint.
   template <class T>
   void begin(AnyNetwork<T>& net, nlohmann::json before);
 
-  // All parts, the present one as far as it is. Every rank calls it and gets the same.
+  // All parts, including the current one up to this round. Collective: every rank gets the same.
   template <class T>
   nlohmann::json parts(AnyNetwork<T>& net) const;
 
-  // {"kind", "library", "ranks", "parts"}: every rank calls it and gets the same.
+  // {"kind", "library", "ranks", "parts"}. Collective: every rank gets the same.
   template <class T>
   nlohmann::json report(AnyNetwork<T>& net) const;
 
-  // One part that says what a ledger says: of a run that nothing is known of but its ledger.
+  // A single part made from a ledger, for a run of which only the ledger is known.
   static nlohmann::json part_of(const nlohmann::json& ledger, std::uint32_t rounds);
 
  private:
   std::string device_;
   nlohmann::json before_ = nlohmann::json::array();
   std::uint32_t from_round_ = 0;
-  std::vector<Ledger::Agent> ledger_;  // at the beginning, of the hosted agents
+  std::vector<Ledger::Agent> ledger_;  // of the hosted agents, when the part began
 };
 
 extern template void TrafficRecord::begin(AnyNetwork<float>&, nlohmann::json);
@@ -47,7 +48,7 @@ extern template nlohmann::json TrafficRecord::parts(AnyNetwork<double>&) const;
 extern template nlohmann::json TrafficRecord::report(AnyNetwork<float>&) const;
 extern template nlohmann::json TrafficRecord::report(AnyNetwork<double>&) const;
 
-// JSON values of all ranks, in rank order, on every rank.
+// The JSON values of all ranks, in rank order. Collective: every rank gets all of them.
 std::vector<nlohmann::json> all_gather_json(Transport& transport, const nlohmann::json& mine);
 
 }  // namespace ticopd

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t keep_one_in = 4;
 constexpr double rungs[] = {1.0 / 16, 1.0 / 4, 1};
-constexpr double share = 0.4;        // of the cost goes to halving, the rest to full runs
-constexpr std::size_t smallest = 6;  // trials worth a bracket
+constexpr double share = 0.4;        // of the cost for halving; the rest is for full runs
+constexpr std::size_t smallest = 6;  // trials that make a bracket worthwhile
 
 std::size_t survivors(std::size_t trials) {
   return (trials + keep_one_in - 1) / keep_one_in;
@@ -19,8 +19,9 @@ std::uint32_t rounds_at(double rung, std::uint32_t rounds) {
   return static_cast<std::uint32_t>(std::ceil(rung * rounds));
 }
 
-// Full runs that a bracket costs: survivors go on, they do not start again. Rungs of few rounds
-// cost more than their share, since rounds are whole; so few that two rungs are one, more still.
+// The cost of a bracket in full runs. Survivors continue, they do not start again. With few rounds
+// a rung costs more than its share, since the number of rounds is rounded up; it costs even more if
+// two rungs have the same number of rounds.
 double cost_of(std::size_t trials, std::uint32_t rounds = 16) {
   double cost = 0;
   std::uint32_t before = 0;
@@ -34,8 +35,8 @@ double cost_of(std::size_t trials, std::uint32_t rounds = 16) {
   return cost / rounds;
 }
 
-// The most trials of a bracket that costs about this, as many as the space can use; never more
-// than there is left.
+// The largest number of trials whose bracket costs about `cost` and never more than `left`. It is
+// limited by the dimension of the space, since more trials would not help.
 std::size_t affordable(double cost, double left, const Halving::Plan& plan) {
   std::size_t count = 32 * plan.dimensions * plan.dimensions;
   while (count > smallest && cost_of(count) > cost) --count;
@@ -43,8 +44,8 @@ std::size_t affordable(double cost, double left, const Halving::Plan& plan) {
   return count;
 }
 
-// The additive recurrence with the generalised golden ratio (Roberts 2018): any beginning of the
-// sequence is spread evenly, so the number of points need not be known.
+// Point `k` of the additive recurrence with the generalised golden ratio (Roberts 2018). Every
+// prefix of the sequence is spread evenly, so the number of points need not be known in advance.
 std::vector<double> spread(std::uint64_t k, std::uint64_t seed, std::size_t dimensions) {
   double ratio = 2;
   for (int i = 0; i < 40; ++i)
@@ -63,8 +64,9 @@ bool better(const Trial* a, const Trial* b) {
   return a->id < b->id;
 }
 
-// A short run may like steps that are too long, or too short to move at all, so trials are judged
-// against others with about the same first step size only: the best of each few, in its order.
+// Groups trials by their first step size and keeps the best of each group. A short run may favour
+// steps that are too long, or too short to move at all, so a trial competes only with trials of
+// about the same first step size.
 std::vector<Trial*> best_of_neighbours(std::vector<Trial*> trials) {
   std::erase_if(trials, [](const Trial* t) { return std::isinf(t->score); });
   std::ranges::sort(trials, {}, [](const Trial* t) { return std::pair(t->point[0], t->id); });
@@ -83,15 +85,15 @@ std::vector<Trial*> best_of_neighbours(std::vector<Trial*> trials) {
 Halving::Halving(Plan plan, Allows allows, Advance advance)
     : plan_(plan), allows_(std::move(allows)), advance_(std::move(advance)) {}
 
-// Points of the box, moved by so many of its widths to where steps are shorter.
+// Draws points of the unit box, moved by `shorter` widths of the box towards shorter steps.
 std::vector<Trial*> Halving::draw(std::size_t count, double shorter) {
   std::vector<Trial*> drawn;
-  // Where the algorithm refuses nearly everything, fewer points will do.
+  // The limit on tries ends the loop if the algorithm refuses nearly every point.
   for (std::size_t tries = 0; drawn.size() < count && tries < 50 * count; ++tries) {
     std::vector<double> point = spread(drawn_++, plan_.seed, plan_.dimensions);
     for (std::size_t i = 0; i < point.size(); ++i)
       point[i] += i < plan_.rising.size() && plan_.rising[i] ? shorter : -shorter;
-    // Points beyond a closed range all come back to its edge: one of them will do.
+    // Points beyond a closed range are all moved to its edge. One of them is enough.
     const auto is_this = [&](const auto& t) { return t->point == point; };
     if (allows_(point) && std::ranges::none_of(trials_, is_this))
       drawn.push_back(add(std::move(point)));
@@ -113,7 +115,7 @@ void Halving::bracket(std::size_t count, double shorter) {
   std::uint32_t before = 0;
   for (const double rung : rungs) {
     const std::uint32_t rounds = rounds_at(rung, plan_.rounds);
-    if (rounds == before) continue;  // so few rounds that two rungs are one
+    if (rounds == before) continue;  // with few rounds two rungs can coincide
     if (before > 0) alive = best_of_neighbours(std::move(alive));
     before = rounds;
     if (alive.empty() || !advance(alive, rounds)) return;
@@ -122,14 +124,16 @@ void Halving::bracket(std::size_t count, double shorter) {
     best_ = alive.front();
 }
 
-// Short runs like longer steps than long runs do, so the last digits are found by full runs alone:
-// a compass search, first along the axes, then between them (stability often ends at an edge that
-// runs askew), with half the radius where neither finds anything better.
+// Refines the best point by a compass search with full runs only, since short runs favour longer
+// steps than long runs do. It searches along the axes first, then along diagonals, because the edge
+// of stability is often not parallel to an axis. The radius is halved if neither finds a better
+// point.
 void Halving::refine() {
   double radius = 0.12;
   for (bool between = false; !stopped_ && left() >= 1 && radius > 1e-3;) {
     const Trial* before = best_;
     std::vector<Trial*> star = around(*best_, radius, between);
+    // Each point costs a full run: take no more of them than the budget allows.
     star.resize(std::min(star.size(), static_cast<std::size_t>(left() + 1e-9)));
     ++brackets_;
     if (!star.empty() && !advance(star, plan_.rounds)) return;
@@ -153,8 +157,8 @@ std::vector<Trial*> Halving::around(const Trial& centre, double radius, bool bet
   return star;
 }
 
-// Whether the outcome of a full run is known about there: a point that was moved back to the edge
-// of what is allowed comes again and again.
+// True if the result of a full run is known within `close` of the point. Without this check a point
+// that is moved back to the edge of the allowed range would be tried again and again.
 bool Halving::tried(std::span<const double> point, double close) const {
   return std::ranges::any_of(trials_, [&](const auto& t) {
     if (t->rounds < plan_.rounds && !(t->rounds > 0 && std::isinf(t->score))) return false;
@@ -173,7 +177,7 @@ Trial* Halving::add(std::vector<double> point) {
 
 const Trial* Halving::search() {
   bracket(affordable(share * plan_.runs, left(), plan_), 0);
-  // Nothing survived: every step was too long.
+  // If no trial survived, every step was too long: try again with shorter steps.
   for (int shorter = 1; shorter <= 3 && !best_ && !stopped_ && cost_of(smallest) <= left();
        ++shorter)
     bracket(affordable(left() / 2, left(), plan_), shorter);

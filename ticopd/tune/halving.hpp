@@ -8,19 +8,19 @@
 
 namespace ticopd {
 
-// A point that is tried, for more and more rounds as long as it does well.
+// A point of the search space. It is run for more and more rounds as long as it does well.
 struct Trial {
   std::size_t id = 0;
   std::size_t bracket = 0;
   std::vector<double> point;
   std::uint32_t rounds = 0;  // made so far
-  double score = 0;          // after them; lower is better, infinite: lost for good
+  double score = 0;          // after them; lower is better, infinite: diverged
 };
 
-// Successive halving (Jamieson and Talwalkar 2016): many points, spread evenly, for a sixteenth of
-// the rounds; the best quarter of them for a quarter; the best quarter of those to the end. Then a
-// compass search around the best with full runs, so that the answer gets finer than any grid of the
-// same cost. Everything is a function of the seed and the scores.
+// Successive halving (Jamieson and Talwalkar 2016): many evenly spread points run for a sixteenth
+// of the rounds, the best quarter of them for a quarter of the rounds, and the best quarter of
+// those to the end. A compass search with full runs then refines the best point, so that the result
+// is finer than a grid of the same cost. The search is a pure function of the seed and the scores.
 class Halving {
  public:
   struct Plan {
@@ -28,12 +28,14 @@ class Halving {
     std::uint64_t seed = 1;
     std::uint32_t rounds = 1000;    // of a full run
     double runs = 40;               // the cost of the whole search, in full runs
-    std::vector<bool> rising = {};  // dimensions in which shorter steps lie higher; none: nowhere
+    std::vector<bool> rising = {};  // dimensions where a higher value is a shorter step
   };
-  // Whether a point may be tried at all; it may be moved to the edge of what is allowed.
+  // True if the point may be tried. The function may move the point to the edge of the allowed
+  // range.
   using Allows = std::function<bool(std::span<double> point)>;
-  // Takes the trials on to `rounds` and sets their score and rounds, in any order. Returns the
-  // rounds spent, fewer where a trial was lost early. False in `go_on`: stopped from outside.
+  // Runs the trials up to `rounds`, in any order, and sets their `score` and `rounds`. Returns the
+  // rounds spent, which are fewer if a trial diverged early. `go_on` is false if the user stopped
+  // the search.
   struct Spent {
     double rounds = 0;
     bool go_on = true;
@@ -42,7 +44,8 @@ class Halving {
 
   Halving(Plan plan, Allows allows, Advance advance);
 
-  // The best of those that went to the end; null if stopped, or if every trial was lost.
+  // The best trial that made all rounds; null if the search was stopped, or if every trial
+  // diverged.
   const Trial* search();
 
   bool stopped() const { return stopped_; }
@@ -53,7 +56,7 @@ class Halving {
   std::vector<Trial*> draw(std::size_t count, double shorter);
   std::vector<Trial*> around(const Trial& centre, double radius, bool between);
   bool tried(std::span<const double> point, double close) const;
-  bool advance(std::vector<Trial*>& trials, std::uint32_t rounds);  // and sorts them
+  bool advance(std::vector<Trial*>& trials, std::uint32_t rounds);  // then sorts them
   void bracket(std::size_t count, double shorter);
   void refine();
   double left() const { return plan_.runs - cost(); }

@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-// Three blocks: a trial's last word, dropped after few rounds, after more, or at the end.
+// Three data blocks with the last result of each trial: those dropped after few rounds, those
+// dropped after more rounds, and full runs.
 std::string datablocks(const std::vector<TrialResult>& results, const Tuned& tuned,
                        const std::vector<std::string>& axes, bool& positive) {
   std::map<std::size_t, const TrialResult*> last;
@@ -72,7 +73,7 @@ std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned)
   script += "unset multiplot\n";
   try {
     Gnuplot::draw(script, folder / "search", 1.2 + 2.2 * static_cast<double>(axes.size()), 2.6);
-  } catch (const DiskError& e) {  // the step sizes need no picture
+  } catch (const DiskError& e) {  // the step sizes are valid without a picture
     return fmt::format("search.svg, search.pdf, search.png: {}", e.what());
   }
   return {};

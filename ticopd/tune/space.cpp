@@ -44,7 +44,7 @@ SearchAxis declared(const ParameterInfo& p, double lambda_max) {
           p.inverse};
 }
 
-// One number, of which the algorithm would only complain once a trial begins.
+// Validates a fixed value here: the algorithm would complain only when a trial begins.
 void check_kept(const ParameterInfo& p, double v) {
   if (p.range.whole && v != std::floor(v))
     throw ConfigError(fmt::format("tune.search.{} = {}: allowed is a whole number", p.name, v));
@@ -57,7 +57,7 @@ void check_kept(const ParameterInfo& p, double v) {
                   std::isinf(p.range.high) ? "" : fmt::format(", at most {}", p.range.high)));
 }
 
-// A schedule counts as what it begins with.
+// A schedule counts with its first value.
 void keep(StepSizes& kept, const std::string& name, const json& value) {
   if (value.is_number()) kept[name] = value;
   if (value.is_object() && value.contains("c") && value["c"].is_number()) kept[name] = value["c"];
@@ -105,6 +105,7 @@ StepSizes Space::at(std::span<const double> point) const {
   StepSizes all = kept_, values;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const SearchAxis& a = axes_[i];
+    // The unit may depend on the parameters before this one, so the order of the axes matters.
     const double v = a.low * std::pow(a.high / a.low, point[i]) * a.unit(all);
     all[a.name] = values[a.name] = a.whole ? std::round(v) : std::min(four_digits(v), a.max);
   }
@@ -114,7 +115,8 @@ StepSizes Space::at(std::span<const double> point) const {
 bool Space::admit(std::span<double> point) const {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const SearchAxis& a = axes_[i];
-    // The best is often the most that is allowed, and inner points alone would never try that.
+    // Move a point beyond the limit to the limit. The best value is often the largest one allowed,
+    // and inner points alone would never try it.
     const double top = std::log(a.max / a.low) / std::log(a.high / a.low);
     point[i] = std::min(point[i], a.closed ? std::min(1.0, top) : top);
     if (a.closed) point[i] = std::max(point[i], 0.0);

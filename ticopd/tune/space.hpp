@@ -12,34 +12,34 @@
 
 namespace ticopd {
 
-// A parameter that is searched for: a log range, mapped from [0, 1].
+// A parameter to search for: [0, 1] is mapped to its range, on a logarithmic scale.
 struct SearchAxis {
   std::string name;
   double low, high;
-  bool closed;  // the user's range: the search stays inside. Our own is only where it begins
-  double max;   // what the algorithm allows
-  std::function<double(const std::map<std::string, double>& before)> unit;  // of low and high
+  bool closed;  // true for a range of the user: the search stays inside it. Our own may be left
+  double max;   // the largest value that the algorithm allows
+  std::function<double(const std::map<std::string, double>& before)> unit;  // of low, high
   bool whole = false;
-  bool inverse = false;  // the larger it is, the shorter the step
+  bool inverse = false;  // a larger value means a shorter step
 };
 
 // Step sizes by name.
 using StepSizes = std::map<std::string, double>;
 
-// What is searched: the step sizes that the algorithm requires, in the ranges of its header, unless
-// [tune.search] gives a parameter another range, or one value to be kept.
+// The search space: the step sizes that the algorithm requires, in the ranges of its header.
+// [tune.search] may give a parameter another range or fix its value.
 class Space {
  public:
-  // ConfigError naming tune.search.KEY.
+  // ConfigError if tune.search is wrong; it names tune.search.KEY.
   Space(const Config& config, const Spectrum& graph);
 
   std::span<const SearchAxis> axes() const { return axes_; }
 
-  // The step sizes at a point, to four digits: what is tried is what is written down. A coordinate
-  // beyond [0, 1] lies beyond the range.
+  // The step sizes at a point, rounded to four digits, so that the tried value equals the written
+  // one. A coordinate outside [0, 1] gives a value outside the range.
   StepSizes at(std::span<const double> point) const;
-  // Moves the point to the edge of what may be searched if it is beyond, and says whether the
-  // algorithm takes these step sizes.
+  // Moves a point that lies beyond the allowed range to its edge. Returns true if the algorithm
+  // accepts these step sizes.
   bool admit(std::span<double> point) const;
 
   // The config with these step sizes.

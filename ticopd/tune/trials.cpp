@@ -77,7 +77,7 @@ void TrialLog::add(TrialResult result) {
     const std::lock_guard lock(mutex_);
     const std::pair key{result.rounds, result.trial};
     by_trial_[key] = std::move(result);
-    if (seconds_now() - published_at_ < 1) return;
+    if (seconds_now() - published_at_ < 1) return;  // the whole file is rewritten each time
     published_at_ = seconds_now();
   }
   publish();
@@ -92,7 +92,7 @@ std::vector<TrialResult> TrialLog::results() const {
 }
 
 void TrialLog::publish() const {
-  static std::mutex writing;  // one whole file after the other
+  static std::mutex writing;  // one thread writes the file at a time
   const std::lock_guard lock(writing);
   std::string text = header() + "\n";
   for (const TrialResult& r : results()) {

@@ -14,30 +14,30 @@
 
 namespace ticopd {
 
-// One line of trials.csv: a trial after some rounds.
+// One line of trials.csv: the result of a trial after some rounds.
 struct TrialResult {
   std::size_t trial = 0, bracket = 0;
-  std::uint32_t rounds = 0;  // meant to be made
-  std::uint32_t spent = 0;   // made for this line: fewer where the trial diverged
+  std::uint32_t rounds = 0;  // planned, counted from the start
+  std::uint32_t spent = 0;   // made for this line; fewer if the trial diverged
   StepSizes values;
-  double metric = 0;  // as measured; nan where it diverged
+  double metric = 0;  // as measured; nan if the trial diverged
   double bits_payload = 0;
-  std::uint32_t made = 0;  // rounds from the start: not those meant where bits say when to end
+  std::uint32_t made = 0;  // from the start; differs from `rounds` if a bit budget ends the trial
 };
 
-// trials.csv: what was tried, in the order of the search, however many cores took part. It is also
-// the memory of a search that is stopped: the search is a pure function of its seed and these
-// lines, so it is played again from them and goes on where they end.
+// Reads and writes trials.csv: the trials in the order of the search, independent of the number of
+// cores. It is also the saved state of a stopped search. The search is a pure function of its seed
+// and these lines, so it is replayed from them and continues where they end.
 class TrialLog {
  public:
   TrialLog(std::filesystem::path file, std::vector<std::string> axes, std::string metric);
 
-  void load();  // FormatError naming the line
+  void load();  // FormatError names the line
   std::optional<TrialResult> find(std::size_t trial, std::uint32_t rounds) const;
   void add(TrialResult result);  // from any thread
   void publish() const;
 
-  std::vector<TrialResult> results() const;  // by order of the search
+  std::vector<TrialResult> results() const;  // in the order of the search
 
  private:
   std::string header() const;

@@ -23,6 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+// One search. It prepares the problem once, lets Halving choose the trials and runs them in
+// parallel. Its only state is trials.csv and the checkpoints of trials, so it can be stopped at any
+// time.
 template <class T>
 class Tuning {
  public:
@@ -72,7 +75,7 @@ class Tuning {
   }
 
  private:
-  // Any step sizes will do to load a problem.
+  // Loading a problem needs valid step sizes, but their values do not matter.
   static Config with_any_steps(const Config& config) {
     json tree = config.tree();
     for (const ParameterInfo& p :
@@ -80,7 +83,7 @@ class Tuning {
       if (p.required && !(p.range.whole && tree["algorithm"].contains(p.name)))
         tree["algorithm"][std::string(p.name)] =
             p.range.whole ? p.range.low : std::min(1e-3, p.range.high);
-    tree["network"]["transport"] = "none";  // the same bits, and cores are for trials
+    tree["network"]["transport"] = "none";  // same result, and the cores are left for trials
     return Config::from_json(tree, config.folder());
   }
 
@@ -105,8 +108,9 @@ class Tuning {
     return names;
   }
 
-  // Any steps will do to see what is sent; but they may be far too long, and some methods are
-  // silent for many rounds.
+  // The bits that an agent sends per round, measured in a short run with arbitrary step sizes.
+  // These may be far too long, so a run that diverges is repeated with half the rounds. Some
+  // methods send nothing for many rounds, so a silent run is repeated with twice the rounds.
   double bits_of_a_round() const {
     Setup<T> probe = prepared_.setup;
     probe.iterations = std::min(probe.iterations, 32u);
@@ -123,8 +127,8 @@ class Tuning {
       }
   }
 
-  // About so many: some codes are shorter in one round than in another, and some methods do not
-  // speak in every round. A trial ends by the bits it really sent.
+  // An estimate: the length of some codes differs from round to round, and some methods do not send
+  // in every round. A trial ends by the bits that it has really sent.
   std::uint32_t rounds_for_bits() const {
     const double per_round = bits_of_a_round();
     const double rounds = std::floor(options_.budget_bits / per_round);
@@ -136,16 +140,17 @@ class Tuning {
     return static_cast<std::uint32_t>(rounds);
   }
 
-  // The folder belongs to one search: the same config, metric and budget.
+  // A folder belongs to one search. Resuming it needs the same config, metric and budget.
   void claim_folder() {
     const fs::path file = options_.out / "search.json";
-    json search = {{"config", space_.with({}).identity()},  // with what [tune.search] keeps
+    json search = {{"config", space_.with({}).identity()},  // with fixed values of [tune.search]
                    {"metric", metric_},
                    {"rounds", plan_.rounds},
                    {"budget_bits", options_.budget_bits},
                    {"runs", plan_.runs},
                    {"seed", plan_.seed},
                    {"axes", axis_names()}};
+    // The values of searched parameters do not matter, so they may change before a resume.
     for (const std::string& axis : axis_names()) search["config"]["algorithm"].erase(axis);
     search["ranges"] = json::array();
     for (const SearchAxis& a : space_.axes()) search["ranges"].push_back({a.low, a.high, a.closed});
@@ -175,9 +180,10 @@ class Tuning {
     std::vector<Trial*> todo;
     for (Trial* t : trials)
       if (!log_.find(t->id, rounds)) todo.push_back(t);
+    // A stage replayed from the log removes nothing: a checkpoint may belong to a later stage.
     if (!todo.empty()) forget_all_but(trials);
     run_side_by_side(todo, rounds);
-    if (!todo.empty()) log_.publish();  // before any of them goes on, past what it was measured at
+    if (!todo.empty()) log_.publish();  // before a trial runs beyond the round of its result
     Halving::Spent spent;
     for (Trial* t : trials) {
       const auto result = log_.find(t->id, rounds);
@@ -192,7 +198,7 @@ class Tuning {
     return spent;
   }
 
-  // The states of those that lost are of no use to anyone.
+  // Removes the checkpoints of dropped trials: nothing reads them any more.
   void forget_all_but(std::span<Trial*> trials) {
     fs::create_directories(options_.out / "trials");
     for (const auto& entry : fs::directory_iterator(options_.out / "trials"))
@@ -205,7 +211,7 @@ class Tuning {
     if (trials.empty()) return;
     std::atomic<std::size_t> next = 0;
     rounds_now_ = 0;
-    // On a device trials come one by one: each fills it.
+    // On a GPU trials run one after the other: each one fills it.
     const int side_by_side = options_.prepare.device == Device::cuda ? 1 : cores_;
     const int workers = std::min(side_by_side, static_cast<int>(trials.size()));
     std::vector<std::exception_ptr> errors(static_cast<std::size_t>(workers));
@@ -214,6 +220,7 @@ class Tuning {
         for (std::size_t i; (i = next++) < trials.size() && !stop_requested();)
           run(*trials[i], rounds, std::max(1, cores_ / workers));
       } catch (...) {
+        // The other workers finish their trial and take no new one.
         errors[worker] = std::current_exception();
         next = trials.size();
       }
@@ -242,6 +249,7 @@ class Tuning {
     setup.codec = configured_codec<T>(tried);
     setup.iterations = rounds;
     if (bits_per_round_ > 0) {
+      // The bits end the trial. The rounds are only an upper limit, far above the estimate.
       setup.iterations = rounds > 0xffffffffu / 16 ? 0xffffffffu : 16 * rounds;
       setup.watch.until_bits = bits_per_round_ * rounds;
     }
@@ -252,7 +260,8 @@ class Tuning {
     setup.watch.stop = options_.stop;
     const Saved saved = read_saved(setup.saving.file);
     std::uint32_t last_round = std::max(trial.rounds, saved.round);
-    // The log lost what was known then: a state never goes back.
+    // The checkpoint is beyond the wanted round, so the log has lost the result of that round. A
+    // run cannot go back: start again.
     if (setup.watch.until_bits > 0 ? saved.bits > setup.watch.until_bits : saved.round > rounds) {
       fs::remove(setup.saving.file);
       last_round = trial.rounds;
@@ -267,11 +276,11 @@ class Tuning {
       const auto algorithm =
           configured_algorithm<T>(tried, prepared_.spectrum, ignored, setup.execution.device);
       const Solution<T> solution = solve(algorithm, setup);
-      if (!solution.finished) return;  // its state is saved, and the search goes on from there
+      if (!solution.finished) return;  // it is saved, and a resumed search continues it
       const std::optional<double> measured = value_of(solution.last, metric_);
       if (!measured)
         throw ConfigError(
-            fmt::format("tune.metric = \"{}\": this run has no such figure", metric_));
+            fmt::format("tune.metric = \"{}\": this run has no such metric", metric_));
       result.metric = *measured;
       result.bits_payload = solution.last.bits_payload;
       result.made = solution.rounds;
@@ -283,10 +292,10 @@ class Tuning {
     ++trials_now_;
   }
 
-  // Where a trial that was stopped goes on.
+  // The checkpoint from which a stopped trial continues.
   struct Saved {
     std::uint32_t round = 0;
-    double bits = 0;  // sent by then, the mean over agents
+    double bits = 0;  // sent up to that round, mean over agents
   };
   static Saved read_saved(const fs::path& file) {
     Saved saved;
@@ -305,6 +314,7 @@ class Tuning {
 
   void report() {
     if (!options_.on_progress) return;
+    // Skip a report that would have to wait: progress must not slow down the trials.
     const std::unique_lock lock(reporting_, std::try_to_lock);
     if (!lock || seconds_now() - reported_at_ < 0.1) return;
     reported_at_ = seconds_now();
@@ -321,7 +331,7 @@ class Tuning {
   int cores_;
   TrialLog log_;
   Halving::Plan plan_;
-  double bits_per_round_ = 0;  // of a budget in bits
+  double bits_per_round_ = 0;  // if there is a bit budget; else 0
   double best_score_ = NAN;
   double rounds_before_ = 0;
   std::atomic<double> rounds_now_ = 0;

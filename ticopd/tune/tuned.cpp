@@ -11,7 +11,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Files are named from where the run_set lies, and the tuned one lies elsewhere.
+// Makes paths absolute: the config names files relative to its own folder, and tuned.toml is
+// written to another one.
 void name_files_from_anywhere(json& tree, const fs::path& folder) {
   const auto whole = [&](const std::string& place) {
     return fs::absolute(folder / place).lexically_normal().string();
@@ -26,14 +27,14 @@ void name_files_from_anywhere(json& tree, const fs::path& folder) {
     tree[data] = form.substr(0, colon + 1) + whole(form.substr(colon + 1));
 }
 
-// What of `above` must be said where `below` is already said.
+// The keys of `above` that differ from `below`.
 json beyond(const json& above, const json& below) {
   json rest = json::object();
   for (const auto& [key, value] : above.items()) {
     if (!below.contains(key))
       rest[key] = value;
     else if (key == "algorithm" && value.value("name", json()) != below[key].value("name", json()))
-      rest[key] = value;  // another method starts from nothing
+      rest[key] = value;  // another method inherits no step sizes
     else if (value.is_object() && below[key].is_object()) {
       if (json inner = beyond(value, below[key]); !inner.empty()) rest[key] = std::move(inner);
     } else if (value != below[key]) {
@@ -49,7 +50,7 @@ json tuned_tree(const RunSet::Run& run, const Tuned& tuned) {
   tree["algorithm"]["name"] = run.config.get<std::string>("algorithm.name");
   const json search = tree.value("/tune/search"_json_pointer, json::object());
   for (const auto& [name, value] : search.items())
-    if (value.is_number()) tree["algorithm"][name] = value;  // kept
+    if (value.is_number()) tree["algorithm"][name] = value;  // a fixed value
   for (const auto& [name, value] : tuned.values) tree["algorithm"][name] = value;
   name_files_from_anywhere(tree, run.config.folder());
   return tree;

@@ -1,4 +1,4 @@
-// Stands for libticopd_mpi.so where a test needs only its name: TICOPD_STUB_LIBRARY.
+// Replaces libticopd_mpi.so in tests that need only the library's name, TICOPD_STUB_LIBRARY.
 extern "C" const char* ticopd_mpi_library() {
   return TICOPD_STUB_LIBRARY;
 }
