@@ -6,6 +6,7 @@
 
 #include "ticopd/network/field.hpp"
 #include "ticopd/numeric/sum.hpp"
+#include "ticopd/system/widest_vectors.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd {
@@ -25,10 +26,12 @@ std::vector<double> sum_to_last(Transport& t, const Field<T>& rows) {
     if (t.rank() > 0)
       sum = from_bytes<double>(
           t.receive(t.rank() - 1, channel_metrics, sum.size() * sizeof(double)), sum.size());
-    for (std::size_t i = 0; i < rows.rows(); ++i) {
-      const T* row = rows.row(i).data() + first;
-      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(row[k]);
-    }
+    with_widest_vectors([&rows, first, to = sum.data(), count = sum.size()] {
+      for (std::size_t i = 0; i < rows.rows(); ++i) {
+        const T* row = rows.row(i).data() + first;
+        for (std::size_t k = 0; k < count; ++k) to[k] += static_cast<double>(row[k]);
+      }
+    });
     if (last)
       std::copy(sum.begin(), sum.end(), total.begin() + static_cast<std::ptrdiff_t>(first));
     else

@@ -32,7 +32,10 @@ class Measuring {
     }
     if (mirror)
       m.surrogate_errors = of_agents([&](std::size_t i) {
-        return sum_of_squared_differences<T>(x_.row(i), mirror->own().row(i));
+        double sum = 0;
+        with_widest_vectors(
+            [&] { sum = sum_of_squared_differences<T>(x_.row(i), mirror->own().row(i)); });
+        return sum;
       });
     if (dual) m.dual_sum2 = squared_norm_of_mean(s_.transport, *dual, 1.0);
     return m;
@@ -40,10 +43,14 @@ class Measuring {
 
  private:
   static double squared_distance(std::span<const T> x, std::span<const double> mean) {
-    return tree_sum(x.size(), [&](std::size_t k) {
-      const double e = static_cast<double>(x[k]) - mean[k];
-      return e * e;
+    double sum = 0;
+    with_widest_vectors([&] {
+      sum = tree_sum(x.size(), [x = x.data(), mean = mean.data()](std::size_t k) {
+        const double e = static_cast<double>(x[k]) - mean[k];
+        return e * e;
+      });
     });
+    return sum;
   }
 
   // term(i) of every agent, in agent order.
