@@ -11,6 +11,10 @@
 
 namespace ticopd::dense {
 
+// How long the library and a transcript run side by side, and how far they may part.
+inline constexpr int rounds = 200;
+inline constexpr double tolerance = 1e-12;
+
 inline Matrix to_matrix(const Field<double>& x) {
   Matrix all(x.rows(), x.cols());
   for (std::size_t i = 0; i < x.rows(); ++i)

@@ -16,8 +16,6 @@
 namespace ticopd::dense {
 namespace {
 
-constexpr int rounds = 200;
-
 class CompressedIdentity : public Twice {
  protected:
   const CodecOptions identical = codec("identity");

@@ -14,9 +14,6 @@
 namespace ticopd::dense {
 namespace {
 
-constexpr int rounds = 200;
-constexpr double tolerance = 1e-12;
-
 class CompressedTranscript : public Twice {
  protected:
   const Compress Q = top_k(k);

@@ -11,8 +11,6 @@
 namespace ticopd::dense {
 namespace {
 
-constexpr int rounds = 200;
-
 class Identity : public Twice {
  protected:
   const CodecOptions identical = codec("identity");

@@ -16,9 +16,6 @@
 namespace ticopd::dense {
 namespace {
 
-constexpr int rounds = 200;
-constexpr double tolerance = 1e-12;
-
 // One schedule in two forms: for the library and for the transcript.
 struct Both {
   Schedule library;

@@ -13,9 +13,6 @@
 namespace ticopd::dense {
 namespace {
 
-constexpr int rounds = 200;
-constexpr double tolerance = 1e-12;
-
 class Transcript : public Twice {
  protected:
   const Compress Q = top_k(k);

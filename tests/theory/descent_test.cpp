@@ -4,6 +4,7 @@
 
 #include "dense/matrices.hpp"
 #include "theory/nonconvex.hpp"
+#include "ticopd/algorithms/run_factory.hpp"
 #include "ticopd/algorithms/ticopd.hpp"
 #include "ticopd/graph/mixing.hpp"
 #include "ticopd/theory/contraction.hpp"
