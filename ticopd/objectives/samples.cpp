@@ -82,6 +82,12 @@ std::unique_ptr<const Objective<T>> SampleObjective<T>::part(int first,
 }
 
 template <class T>
+std::size_t SampleObjective<T>::summed(int agent) const {
+  const auto place = static_cast<std::size_t>(agent - first_);  // huge where agent < first_
+  return place < shards_.size() ? shards_[place].labels.size() : samples(agent);
+}
+
+template <class T>
 auto SampleObjective<T>::shard(int agent) const -> const Shard& {
   const auto place = static_cast<std::size_t>(agent - first_);  // huge where agent < first_
   if (place >= shards_.size())
@@ -115,19 +121,19 @@ void SampleObjective<T>::start(std::uint64_t seed, std::span<T> x) const {
 
 template <class T>
 std::size_t SampleObjective<T>::blocks(int agent, const Batch& batch) const {
-  return batch.full ? blocks_of(held(agent)) : 1;
+  return batch.full ? blocks_of(summed(agent)) : 1;
 }
 
 template <class T>
 double SampleObjective<T>::evaluate(int agent, std::size_t block, const Batch& batch,
                                     std::span<const T> x, std::span<T> g) const {
-  const std::size_t summed = batch.full ? held(agent) : batch.samples.size();
-  if (summed == 0) throw std::invalid_argument("a mini-batch without samples");
+  const std::size_t count = batch.full ? summed(agent) : batch.samples.size();
+  if (count == 0) throw std::invalid_argument("a mini-batch without samples");
   double weight = 1.0;
   if (options_.weight_by_sample)
     weight = static_cast<double>(sizes_.size()) * static_cast<double>(samples(agent)) /
              static_cast<double>(all_samples_);
-  const T scale = static_cast<T>(weight / static_cast<double>(summed));
+  const T scale = static_cast<T>(weight / static_cast<double>(count));
   T* gradient = g.empty() ? nullptr : g.data();
   // A sweep overwrites the gradient of W. The model adds to the rest, which must start at zero.
   if (gradient != nullptr)

@@ -64,7 +64,9 @@ class SampleObjective : public Objective<T> {
 
   SampleObjective(const SampleObjective& whole, int first, std::span<const Batch> samples);
   const Shard& shard(int agent) const;
-  std::size_t held(int agent) const { return shard(agent).labels.size(); }
+  // How many samples a full evaluation of f_i sums. A part holds fewer than its agents have; for an
+  // agent that another process hosts, only the number is known.
+  std::size_t summed(int agent) const;
   Shard make_shard(Dataset<T> data, Sweeps sweeps) const;
   double sum_block(const Shard& mine, std::size_t block, std::span<const T> x, T* g, T scale) const;
   double sum_batch(const Shard& mine, const Batch& batch, std::span<const T> x, T* g,
