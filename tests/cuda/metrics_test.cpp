@@ -86,7 +86,7 @@ TEST_P(CudaMetrics, MetricsOnTheDeviceHaveTheBitsOfTheHost) {
     EXPECT_EQ(here.surrogate_errors.size(), here.agents.size());
     EXPECT_TRUE(here.mean.accuracy.has_value());
     expect_same(here, by_the_host(net, run));
-    expect_same(here, run.row_metrics(net));
+    expect_same(here, run.row_metrics(net, MetricLevel::full));
     if (++looked > 1) {
       EXPECT_GT(here.agents[0].distance2, 0);
       EXPECT_GT(here.surrogate_errors[0], 0);
@@ -132,7 +132,7 @@ TEST(CudaMetrics, MetricsOfAHostObjectiveEqualThoseOfACpuRun) {
                                .watch = {.rounds = {.every = 2}}};
     std::vector<RowMetrics> seen;
     setup.watch.lyapunov = [&](AnyNetwork<float>& net, AnyRun<float>& run) {
-      seen.push_back(run.row_metrics(net));
+      seen.push_back(run.row_metrics(net, MetricLevel::full));
       return 0.0;
     };
     solve(dense::algorithm<float>("ticopd", setup.graph), setup);
