@@ -8,6 +8,7 @@
 
 #include "objectives/made_up.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/objectives/sample_problem.hpp"
 
 namespace ticopd {
 namespace {
@@ -213,6 +214,54 @@ TEST(SampleObjective, AgentWithoutSamplesIsRejectedByName) {
   } catch (const ConfigError& error) {
     EXPECT_NE(std::string(error.what()).find("agent 1"), std::string::npos) << error.what();
   }
+}
+
+// A device gets the samples from the kernel's format: they must be those that were given, in their
+// order, whatever the format.
+void expect_read_back(const Dataset<float>& given, int classes) {
+  const auto f =
+      make_objective<float>(options_of("softmax"), std::vector{given, given}, given, classes);
+  const auto problem = f->sample_problem();
+  ASSERT_NE(problem, nullptr);
+  EXPECT_EQ(f->sample_problem(), problem) << "a device would load the samples twice";
+  ASSERT_EQ(problem->shards.size(), 2u);
+  for (const Dataset<float>& found : {problem->shards[0], problem->shards[1], problem->test}) {
+    EXPECT_EQ(found.labels(), given.labels());
+    EXPECT_EQ(found.raw().index(), given.raw().index()) << "bytes stay bytes, sparse stays sparse";
+    std::vector<float> want(given.samples() * given.features()), got(want.size());
+    ASSERT_EQ(found.samples() * found.features(), want.size());
+    given.read(0, given.samples(), want.data());
+    found.read(0, found.samples(), got.data());
+    EXPECT_EQ(got, want);
+  }
+}
+
+TEST(SampleProblem, HoldsTheSamplesAsTheyWereGiven) {
+  const std::size_t count = 150, features = 40;
+  expect_read_back(made_up::samples<float>(count, features, 10, 1), 10);
+  std::vector<std::uint8_t> pixels(count * features);
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+    pixels[i] = i % 3 == 0 ? 0 : static_cast<std::uint8_t>(i * 37 % 256);
+  std::vector<double> labels(count);
+  for (std::size_t i = 0; i < count; ++i) labels[i] = static_cast<double>(i % 10);
+  expect_read_back({count, features, pixels, labels}, 10);
+  SparseRows<float> rows{.begin = {0}, .index = {}, .value = {}};
+  for (std::uint32_t s = 0; s < count; ++s) {
+    rows.index.insert(rows.index.end(), {s % 20, 20 + s % 7});
+    rows.value.insert(rows.value.end(), {0.5f + static_cast<float>(s), -2.0f});
+    rows.begin.push_back(rows.index.size());
+  }
+  expect_read_back({count, features, rows, labels}, 10);
+}
+
+TEST(SampleProblem, IsMissingIfDevicesHaveNoKernels) {
+  Problem problem;
+  problem.classes = 2;
+  problem.options = options_of("nonconvex_logistic");
+  EXPECT_EQ(objective<float>(problem)->sample_problem(), nullptr);
+  problem.options = options_of("logistic");
+  EXPECT_NE(objective<float>(problem)->sample_problem(), nullptr);
+  EXPECT_EQ(objective<double>(problem)->sample_problem(), nullptr);
 }
 
 }  // namespace

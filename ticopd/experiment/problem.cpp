@@ -80,8 +80,7 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
   DataOptions data = data_options(config);
   data.offline = options.offline;
   if (options.say) data.say = [say = options.say](const std::string& text) { say(text); };
-  ObjectiveOptions objective = objective_options(config);
-  objective.for_device = options.device == Device::cuda;
+  const ObjectiveOptions objective = objective_options(config);
   const Hosted hosted = [&](std::span<const std::size_t> sizes) -> AgentRange {
     const Placement dealt(graph, options.ranks, options.rank, sizes);
     return {static_cast<std::size_t>(dealt.first()), dealt.rows()};

@@ -20,10 +20,7 @@ struct ObjectiveOptions {
   double l2r = 0.1;
   std::string weighting = "agent";
   std::string init = "";  // "" is the objective's own default
-  // For runs on a GPU: keeps the samples as they were given, beside the layout of the CPU's kernel,
-  // so that the device can compute values and gradients (Objective::sample_problem).
-  bool for_device = false;
-  OwnOptions own = {};  // options that a program registered (registry.hpp)
+  OwnOptions own = {};    // options that a program registered (registry.hpp)
 };
 
 // The kind of labels that an objective needs.

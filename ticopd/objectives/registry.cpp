@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "ticopd/error.hpp"
@@ -78,12 +77,10 @@ void check_labels(const Dataset<T>& data, const std::string& what, Width expecte
   }
 }
 
-// The objective as data, if devices have kernels for it; null: they have none.
-std::shared_ptr<const SampleProblem> sample_problem(const ObjectiveOptions& objective,
-                                                    const Shards<float>& shards,
-                                                    const Dataset<float>& test, int classes) {
-  auto problem = std::make_shared<SampleProblem>();
-  const std::size_t features = shards.hosted.front().features();
+// The objective as data without its samples, if devices have kernels for it; null: they have none.
+std::unique_ptr<SampleProblem> device_outline(const ObjectiveOptions& objective,
+                                              std::size_t features, int classes) {
+  auto problem = std::make_unique<SampleProblem>();
   if (objective.objective == "mlp" || objective.objective == "softmax") {
     problem->widths.push_back(features);
     if (objective.objective == "mlp") {
@@ -99,8 +96,6 @@ std::shared_ptr<const SampleProblem> sample_problem(const ObjectiveOptions& obje
   } else {
     return nullptr;
   }
-  problem->shards = shards.hosted;
-  if (problem->loss != SampleProblem::Loss::least_squares) problem->test = test;
   problem->l2 = objective.l2;
   problem->weight_by_sample = objective.weighting == "sample";
   return problem;
@@ -147,12 +142,9 @@ std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Sh
   if (model->dimension() > most_parameters)
     throw ConfigError("problem.hidden makes " + std::to_string(model->dimension()) +
                       " parameters: at most " + std::to_string(most_parameters) + " are allowed");
-  std::shared_ptr<const SampleProblem> problem;
-  if constexpr (std::is_same_v<T, float>)
-    if (options.for_device) problem = sample_problem(options, shards, test, classes);
   auto made = std::make_unique<SampleObjective<T>>(std::move(model), std::move(shards),
                                                    std::move(test), sample_options);
-  made->set_sample_problem(std::move(problem));
+  made->set_device_outline(device_outline(options, features, classes));
   return made;
 }
 

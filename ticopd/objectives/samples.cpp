@@ -67,12 +67,38 @@ SampleObjective<T>::SampleObjective(const SampleObjective& whole, int first,
     } else if (!from.position.empty()) {
       for (std::uint32_t& p : positions) p = from.position.at(p);
     }
-    std::vector<double> labels;
-    for (const std::uint32_t p : positions) labels.push_back(static_cast<double>(from.labels[p]));
-    Dataset<T> data(positions.size(), from.features->features(), from.features->select(positions),
-                    std::move(labels));
-    shards_.push_back(make_shard(std::move(data), Sweeps::gradients));
+    shards_.push_back(make_shard(read_back(from, positions), Sweeps::gradients));
   }
+}
+
+template <class T>
+Dataset<T> SampleObjective<T>::read_back(const Shard& from,
+                                         std::span<const std::uint32_t> positions) const {
+  std::vector<double> labels;
+  for (const std::uint32_t p : positions) labels.push_back(static_cast<double>(from.labels[p]));
+  return {positions.size(), from.features->features(), from.features->select(positions),
+          std::move(labels)};
+}
+
+template <class T>
+Dataset<T> SampleObjective<T>::read_back(const Shard& from) const {
+  if (!from.position.empty()) return read_back(from, from.position);
+  std::vector<std::uint32_t> positions(from.labels.size());
+  std::iota(positions.begin(), positions.end(), 0u);
+  return read_back(from, positions);
+}
+
+template <class T>
+std::shared_ptr<const SampleProblem> SampleObjective<T>::sample_problem() const {
+  if constexpr (sizeof(T) == sizeof(float))  // devices compute in float
+    std::call_once(problem_made_, [&] {
+      if (!outline_) return;
+      auto problem = std::make_shared<SampleProblem>(*outline_);
+      for (const Shard& mine : shards_) problem->shards.push_back(read_back(mine));
+      if (test_samples() > 0) problem->test = read_back(test_);
+      problem_ = std::move(problem);
+    });
+  return problem_;
 }
 
 template <class T>

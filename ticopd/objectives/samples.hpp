@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "ticopd/data/dataset.hpp"
 #include "ticopd/kernels/features.hpp"
 #include "ticopd/objectives/model.hpp"
 #include "ticopd/objectives/objective.hpp"
+#include "ticopd/objectives/sample_problem.hpp"
 #include "ticopd/objectives/shards.hpp"
 
 namespace ticopd {
@@ -51,8 +53,11 @@ class SampleObjective : public Objective<T> {
   std::size_t correct(std::size_t block, std::span<const T> x) const override;
   std::vector<Segment> segments() const override { return model_->segments(); }
   std::vector<LayoutBytes> layouts() const override;
-  std::shared_ptr<const SampleProblem> sample_problem() const override { return problem_; }
-  void set_sample_problem(std::shared_ptr<const SampleProblem> p) { problem_ = std::move(p); }
+  // The samples are read back from the kernel's format when a device first asks, so that runs on
+  // the CPU hold them once.
+  std::shared_ptr<const SampleProblem> sample_problem() const override;
+  // `outline` is the problem without its samples; null: devices have no kernels for it.
+  void set_device_outline(std::unique_ptr<SampleProblem> outline) { outline_ = std::move(outline); }
 
  private:
   // Samples in the kernel's format, with their labels in its order.
@@ -63,6 +68,8 @@ class SampleObjective : public Objective<T> {
   };
 
   SampleObjective(const SampleObjective& whole, int first, std::span<const Batch> samples);
+  Dataset<T> read_back(const Shard& from, std::span<const std::uint32_t> positions) const;
+  Dataset<T> read_back(const Shard& from) const;  // all samples, in the given order
   const Shard& shard(int agent) const;
   // How many samples a full evaluation of f_i sums. A part holds fewer than its agents have; for an
   // agent that another process hosts, only the number is known.
@@ -82,7 +89,9 @@ class SampleObjective : public Objective<T> {
   std::size_t dimension_;
   std::size_t weights_;  // those of the first product; the other parameters follow
   std::size_t all_samples_ = 0;
-  std::shared_ptr<const SampleProblem> problem_;  // the samples once more, if a device wants them
+  std::unique_ptr<const SampleProblem> outline_;
+  mutable std::once_flag problem_made_;
+  mutable std::shared_ptr<const SampleProblem> problem_;
 };
 
 extern template class SampleObjective<float>;
