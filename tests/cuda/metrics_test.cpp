@@ -39,13 +39,15 @@ void take_global(AnyNetwork<float>& net, std::span<const float> x, ModelMetrics&
   net.evaluate_at(x, values, gradients);
   const double n = static_cast<double>(values.size());
   to.loss = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  to.grad_norm2 = squared_norm_of_mean(net.surroundings().transport, gradients, n);
+  to.grad_norm2 =
+      squared_norm_of_mean(net.surroundings().transport, net.surroundings().pool, gradients, n);
 }
 
 RowMetrics by_the_host(AnyNetwork<float>& net, AnyRun<float>& run) {
   RowMetrics m = run.AnyRun<float>::row_metrics(net, MetricLevel::full);
   const Field<float> x = run.x();
-  std::vector<double> sum = sum_over_agents(net.surroundings().transport, x);
+  std::vector<double> sum =
+      sum_over_agents(net.surroundings().transport, net.surroundings().pool, x);
   std::vector<float> mean;
   for (const double v : sum) mean.push_back(static_cast<float>(v / static_cast<double>(x.rows())));
   for (std::size_t i = 0; i < x.rows(); ++i) take_global(net, x.row(i), m.agents[i]);

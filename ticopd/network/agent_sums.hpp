@@ -6,6 +6,7 @@
 
 #include "ticopd/network/field.hpp"
 #include "ticopd/numeric/sum.hpp"
+#include "ticopd/system/pool.hpp"
 #include "ticopd/system/widest_vectors.hpp"
 #include "ticopd/transport/collective.hpp"
 
@@ -13,25 +14,39 @@ namespace ticopd {
 
 // One row per agent; `rows` holds this rank's.
 
-// sum_i rows_i over all agents of all ranks, in agent order. The partial sum goes from rank to
-// rank, in pieces, so that a rank adds to one piece while the next rank adds to the piece before.
-// The last rank gets the sum; the others get an empty vector.
+// Adds the coordinates first ... first + count - 1 of all rows to `sum`, in the order of the rows.
 template <class T>
-std::vector<double> sum_to_last(Transport& t, const Field<T>& rows) {
+void add_rows(const Field<T>& rows, std::size_t first, std::size_t count, double* sum) {
+  with_widest_vectors([&rows, first, count, sum] {
+    for (std::size_t i = 0; i < rows.rows(); ++i) {
+      const T* row = rows.row(i).data() + first;
+      for (std::size_t k = 0; k < count; ++k) sum[k] += static_cast<double>(row[k]);
+    }
+  });
+}
+
+// sum_i rows_i over all agents of all ranks, in agent order. A single rank shares the pieces among
+// its threads. Over several the partial sum goes from rank to rank, in pieces, so that a rank adds
+// to one piece while the next rank adds to the piece before. The last rank gets the sum; the others
+// get an empty vector.
+template <class T>
+std::vector<double> sum_to_last(Transport& t, Pool& pool, const Field<T>& rows) {
   constexpr std::size_t piece = 8192;
   const bool last = t.rank() == t.size() - 1;
   std::vector<double> total(last ? rows.cols() : 0);
+  const auto length = [&](std::size_t first) { return std::min(piece, rows.cols() - first); };
+  if (t.size() == 1) {
+    pool.run((rows.cols() + piece - 1) / piece, [&](std::size_t p) {
+      add_rows(rows, p * piece, length(p * piece), total.data() + p * piece);
+    });
+    return total;
+  }
   for (std::size_t first = 0; first < rows.cols(); first += piece) {
-    std::vector<double> sum(std::min(piece, rows.cols() - first), 0.0);
+    std::vector<double> sum(length(first), 0.0);
     if (t.rank() > 0)
       sum = from_bytes<double>(
           t.receive(t.rank() - 1, channel_metrics, sum.size() * sizeof(double)), sum.size());
-    with_widest_vectors([&rows, first, to = sum.data(), count = sum.size()] {
-      for (std::size_t i = 0; i < rows.rows(); ++i) {
-        const T* row = rows.row(i).data() + first;
-        for (std::size_t k = 0; k < count; ++k) to[k] += static_cast<double>(row[k]);
-      }
-    });
+    add_rows(rows, first, sum.size(), sum.data());
     if (last)
       std::copy(sum.begin(), sum.end(), total.begin() + static_cast<std::ptrdiff_t>(first));
     else
@@ -42,8 +57,8 @@ std::vector<double> sum_to_last(Transport& t, const Field<T>& rows) {
 
 // The same sum, returned on every rank.
 template <class T>
-std::vector<double> sum_over_agents(Transport& t, const Field<T>& rows) {
-  std::vector<double> total = sum_to_last(t, rows);
+std::vector<double> sum_over_agents(Transport& t, Pool& pool, const Field<T>& rows) {
+  std::vector<double> total = sum_to_last(t, pool, rows);
   if (t.size() == 1) return total;
   return from_bytes<double>(broadcast(t, channel_metrics, t.size() - 1, to_bytes<double>(total)),
                             rows.cols());
@@ -51,8 +66,8 @@ std::vector<double> sum_over_agents(Transport& t, const Field<T>& rows) {
 
 // The squared norm of the sum divided by n, which is all that metrics need of a gradient.
 template <class T>
-double squared_norm_of_mean(Transport& t, const Field<T>& rows, double n) {
-  std::vector<double> mean = sum_to_last(t, rows);
+double squared_norm_of_mean(Transport& t, Pool& pool, const Field<T>& rows, double n) {
+  std::vector<double> mean = sum_to_last(t, pool, rows);
   for (double& v : mean) v /= n;
   const double mine = sum_of_squares<double>(mean);
   if (t.size() == 1) return mine;

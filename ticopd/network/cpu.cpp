@@ -87,7 +87,7 @@ Global CpuNetwork<T>::global_at(std::span<const T> x) {
   const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, values);
   const double n = static_cast<double>(placement_.agents());
   return {std::accumulate(all.begin(), all.end(), 0.0) / n,
-          squared_norm_of_mean(s_.transport, point_gradients_, n)};
+          squared_norm_of_mean(s_.transport, s_.pool, point_gradients_, n)};
 }
 
 template <class T>

@@ -17,7 +17,7 @@ class Measuring {
 
   RowMetrics operator()(MetricLevel level, const Field<T>* dual, const AnyMirror<T>* mirror) {
     RowMetrics m;
-    std::vector<double> mean = sum_over_agents(s_.transport, x_);
+    std::vector<double> mean = sum_over_agents(s_.transport, s_.pool, x_);
     for (double& v : mean) v /= static_cast<double>(s_.graph.agents());
     m.agents.resize(static_cast<std::size_t>(s_.graph.agents()));
     const std::vector<double> distances =
@@ -37,7 +37,7 @@ class Measuring {
             [&] { sum = sum_of_squared_differences<T>(x_.row(i), mirror->own().row(i)); });
         return sum;
       });
-    if (dual) m.dual_sum2 = squared_norm_of_mean(s_.transport, *dual, 1.0);
+    if (dual) m.dual_sum2 = squared_norm_of_mean(s_.transport, s_.pool, *dual, 1.0);
     return m;
   }
 

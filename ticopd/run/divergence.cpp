@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ticopd/numeric/sum.hpp"
+#include "ticopd/system/widest_vectors.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd {
@@ -34,8 +35,9 @@ template <class T>
 std::optional<Runaway> runaway_model(AnyNetwork<T>& net, const Field<T>& x) {
   constexpr double most = 1e30;
   std::vector<double> mine(net.placement().rows());
-  net.surroundings().pool.run(mine.size(),
-                              [&](std::size_t row) { mine[row] = sum_of_squares<T>(x.row(row)); });
+  net.surroundings().pool.run(mine.size(), [&](std::size_t row) {
+    with_widest_vectors([&] { mine[row] = sum_of_squares<T>(x.row(row)); });
+  });
   for (const double norm2 :
        all_gather_values<double>(net.surroundings().transport, channel_metrics_scalars, mine))
     if (!(norm2 < most)) return runaway("||x||^2", norm2);

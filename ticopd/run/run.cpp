@@ -149,8 +149,9 @@ struct Run<T>::State {
   void log() {
     Metrics m = ticopd::measure(*net, *run, watch.level);
     if (watch.lyapunov && !watch.only_last) m.lyapunov = watch.lyapunov(*net, *run);
-    // What it needed is of the size of models, and goes back to the system until the next time.
-    if (net->state_bytes() > (1u << 20)) give_memory_back();
+    // Full metrics need buffers as large as all models: they go back to the system until the next
+    // logged round. The other levels need so little that to fault it in again would cost more.
+    if (watch.level == MetricLevel::full && net->state_bytes() > (1u << 20)) give_memory_back();
     digest.add(*net, run->x());
     m.seconds = clock.seconds();
     last = m;
