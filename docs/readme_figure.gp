@@ -16,7 +16,7 @@ set border 3 lc rgb "#444444"
 set tics nomirror
 set grid ytics lc rgb "#dddddd"
 set logscale x
-set xrange [0.5:5000]
+set xrange [1:5000]
 set format x "%g"
 set xlabel "megabits sent by each agent"
 set style fill transparent solid 0.18 noborder
@@ -25,9 +25,9 @@ set multiplot layout 1,2 margins 0.06,0.985,0.16,0.89 spacing 0.075
 
 set title "Training loss of the worst agent"
 set logscale y
-set yrange [0.02:3]
-set ytics (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2)
-set key at graph 0.02,0.03 left bottom Left reverse samplen 2 spacing 1.1
+set yrange [0.02:10]
+set ytics (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+set key at graph 0.005,0.02 left bottom Left reverse samplen 2 spacing 1.1
 plot for [i = 1:5] file(i) using 3:5:6 with filledcurves lc rgb colour[i] notitle, \
      for [i = 1:5] file(i) using 3:4 with lines lt i title word(titles, i)
 
