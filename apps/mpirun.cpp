@@ -129,7 +129,7 @@ std::vector<std::string> variables_to_take() {
 
 std::vector<std::string> open_mpi_words(const Placement& placement) {
   std::vector<std::string> words;
-  if (::geteuid() == 0) words.push_back("--allow-run-as-root");
+  if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
   words.insert(words.end(), {"-n", std::to_string(placement.ranks)});
   if (may_be_elsewhere(placement)) {
     if (!placement.hostfile.empty()) words.insert(words.end(), {"--hostfile", placement.hostfile});

@@ -15,6 +15,7 @@
 #include "ticopd/experiment/values.hpp"
 #include "ticopd/graph/graph.hpp"
 #include "ticopd/objectives/registry.hpp"
+#include "ticopd/run/metrics.hpp"
 #include "ticopd/transport/table.hpp"
 
 namespace ticopd {
@@ -124,6 +125,14 @@ std::string transport_rows() {
   return text;
 }
 
+std::string column_rows() {
+  std::string text = "| column | measured at | |\n|---|---|---|\n";
+  for (const MetricInfo& m : metric_table())
+    text += fmt::format("| `{}` | `{}` | {} |\n", m.column, name_of(m.level),
+                        cell(std::string(m.help)));
+  return text;
+}
+
 std::string rows_of(const std::string& name) {
   const auto by_name = [](const auto& entry) { return entry.name; };
   const std::string keys = "keys";
@@ -136,6 +145,7 @@ std::string rows_of(const std::string& name) {
   if (name == "data")
     return kind_rows("form", data_table(), [](const DataInfo& d) { return d.form(); });
   if (name == "transports") return transport_rows();
+  if (name == "columns") return column_rows();
   throw std::runtime_error("no such table: " + name);
 }
 

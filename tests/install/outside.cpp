@@ -1,9 +1,7 @@
-#include <cmath>
 #include <cstdio>
 #include <ticopd/ticopd.hpp>
 
-// Agent i alone wants every coordinate to be i. Together the eight must settle on the mean, 3.5.
-struct Mine : ticopd::Objective<double> {
+struct Mine : ticopd::Objective<double> {  // agent i alone wants every coordinate to be i
   int agents() const override { return 8; }
   std::size_t dimension() const override { return 100; }
   double value(int i, std::span<const double> x) const override {
@@ -16,15 +14,14 @@ struct Mine : ticopd::Objective<double> {
   }
 };
 
-int main() {
-  ticopd::Setup<double> setup{.graph = ticopd::ring(8), .objective = std::make_shared<Mine>()};
-  setup.codec = ticopd::make_codec<double>({.kind = "qsgd", .bits = 4});
-  setup.iterations = 400;
-  setup.watch.on_log = [](const ticopd::Metrics& m) {
-    std::printf("round %3u  loss %.4f  disagreement %.1e  %6.1f kbit sent by each agent\n",
-                m.iteration, *m.loss_max, m.consensus, m.bits_payload / 1000);
-  };
+int main() {  // together the eight agents must find the mean, 3.5
+  const ticopd::Setup<double> setup{
+      .graph = ticopd::ring(8),
+      .objective = std::make_shared<Mine>(),
+      .codec = ticopd::make_codec<double>({.kind = "qsgd", .bits = 4}),
+      .iterations = 400};
   const auto found = ticopd::solve(ticopd::TiCoPD{.alpha = 0.1, .theta = 2, .eta = 0.4}, setup);
-  std::printf("agent 0 found %.9f\n", found.x.row(0)[0]);
-  return std::abs(found.x.row(0)[0] - 3.5) < 1e-6 ? 0 : 1;
+  const double x = found.x.row(0)[0];
+  std::printf("agent 0 found %.6f after %.0f kbit\n", x, found.last.bits_payload / 1000);
+  return x > 3.499999 && x < 3.500001 ? 0 : 1;
 }

@@ -231,10 +231,13 @@ TEST(MetricTable, WritesNanAndLeavesMissingValuesEmpty) {
 }
 
 TEST(MetricTable, RejectsADuplicateColumn) {
-  EXPECT_THROW(
-      add_metric({"consensus", "", "", MetricLevel::rows, Better::lower, ColumnPresence::on_request,
-                  [](const Metrics&) { return std::optional<double>(); }}),
-      ConfigError);
+  EXPECT_THROW(add_metric({.column = "consensus",
+                           .title = "",
+                           .level = MetricLevel::rows,
+                           .better = Better::lower,
+                           .presence = ColumnPresence::on_request,
+                           .value = [](const Metrics&) { return std::optional<double>(); }}),
+               ConfigError);
   EXPECT_EQ(value_of({}, "no_such_column"), std::nullopt);
 }
 

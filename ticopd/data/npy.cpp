@@ -72,7 +72,7 @@ Header read_header(FileStream& stream, const fs::path& file) {
   stream.read(bytes, 12);
   if (!bytes.starts_with(magic)) refuse(file, "not an NPY file, expected \\x93NUMPY at offset 0");
   if (bytes.size() < 12) refuse(file, "the NPY header is cut off");
-  const int version = bytes[6];
+  const int version = static_cast<unsigned char>(bytes[6]);
   if (version < 1 || version > 3)
     refuse(file, fmt::format("NPY version {}, allowed are 1 to 3", version));
   const std::size_t width = version == 1 ? 2 : 4;

@@ -16,10 +16,10 @@ using nlohmann::json;
 // table.
 void lay_over(json& below, const json& above) {
   for (const auto& [key, value] : above.items()) {
-    if (key == "algorithm" && value.is_object() && value.contains("name") && below.contains(key) &&
-        (!below[key].is_object() || below[key].value("name", json()) != value["name"]))
-      below[key] = value;
-    else if (value.is_object() && below.contains(key) && below[key].is_object())
+    const bool both = value.is_object() && below.contains(key) && below[key].is_object();
+    const bool other_algorithm = both && key == "algorithm" && value.contains("name") &&
+                                 below[key].value("name", json()) != value["name"];
+    if (both && !other_algorithm)
       lay_over(below[key], value);
     else
       below[key] = value;
@@ -56,7 +56,8 @@ class Reader {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const std::string where = fmt::format("{}: [[run]] number {}", file.string(), i + 1);
       json entry = entries[i];
-      if (!entry.contains("label") || !entry["label"].is_string() || entry["label"] == "")
+      if (!entry.contains("label") || !entry["label"].is_string() ||
+          entry["label"].get_ref<const std::string&>().empty())
         throw ConfigError(fmt::format("{}: label is required: a string that names the run", where));
       const std::string label = entry["label"];
       entry.erase("label");

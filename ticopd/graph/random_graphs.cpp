@@ -86,16 +86,20 @@ Edges draw_points(int agents, double radius, Generator& random) {
   Edges edges;
   for (int i = 0; i < agents; ++i) {
     const Point a = points[static_cast<std::size_t>(i)];
+    const auto place = [&](int r, int c) {
+      return static_cast<std::size_t>(r) * static_cast<std::size_t>(side) +
+             static_cast<std::size_t>(c);
+    };
     const int column = cell(a.x);
     const int row = cell(a.y);
     for (int r = std::max(0, row - 1); r <= std::min(side - 1, row + 1); ++r)
       for (int c = std::max(0, column - 1); c <= std::min(side - 1, column + 1); ++c)
-        for (const int j : cells[static_cast<std::size_t>(r * side + c)]) {
+        for (const int j : cells[place(r, c)]) {
           const Point b = points[static_cast<std::size_t>(j)];
           if ((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) <= radius * radius)
             edges.emplace_back(j, i);
         }
-    cells[static_cast<std::size_t>(row * side + column)].push_back(i);
+    cells[place(row, column)].push_back(i);
   }
   return edges;
 }

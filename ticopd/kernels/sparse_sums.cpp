@@ -44,7 +44,8 @@ struct Row {
   static constexpr std::size_t vectors = G * 16 / lanes;
   V v[vectors];
 
-  HWY_INLINE Row() {}  // explicit, so that it is compiled for this instruction set too
+  // Explicit, so that it is compiled for this instruction set too.
+  HWY_INLINE Row() {}  // NOLINT(modernize-use-equals-default)
 
   HWY_INLINE void clear() {
     for (std::size_t k = 0; k < vectors; ++k) v[k] = hn::Zero(d);

@@ -10,6 +10,7 @@
 #include "ticopd/report/gnuplot.hpp"
 #include "ticopd/report/style.hpp"
 #include "ticopd/report/text.hpp"
+#include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 namespace {
@@ -26,16 +27,6 @@ constexpr double sample_width = 0.42;
 // gnuplot point types that a reader can tell apart without colour, the most different ones first.
 constexpr int shapes[] = {7, 4, 9, 12, 5, 6, 11, 2, 13, 8, 1, 10, 15, 3, 14};
 constexpr const char* dashes[] = {"solid", "(7,3)", "(1.5,2.2)", "(8,2.5,1.5,2.5)", "(14,4)"};
-
-struct Panel {
-  const char* metric;
-  const char* title;
-};
-constexpr Panel all_panels[] = {{"loss_max", "training loss"},
-                                {"loss_local", "training loss, own samples"},
-                                {"grad_norm2_max", "squared gradient norm"},
-                                {"consensus", "consensus error"},
-                                {"accuracy_min", "worst test accuracy"}};
 
 // Approximate width of a text in 8 pt Helvetica: a capital is about twice as wide as an i or l.
 double inches(std::string_view text) {
@@ -83,8 +74,8 @@ class Figure {
  public:
   Figure(std::span<const Series> runs, std::string bits)
       : runs_(runs), bits_(std::move(bits)), styles_(styles(runs)) {
-    for (const Panel& panel : all_panels)
-      if (!y_axis(runs, panel.metric).empty()) panels_.push_back(panel);
+    for (const MetricInfo& metric : metric_table())
+      if (!metric.panel.empty() && !y_axis(runs, metric.column).empty()) panels_.push_back(metric);
     for (const Series& run : runs_) names_.push_back(shortened(legend(run), 100));
     lay_out_key();
   }
@@ -130,7 +121,7 @@ class Figure {
       return drawable(v, log) ? fmt::format("{:.9g}", *v) : std::string("NaN");
     };
     std::string text = cell("iteration", false) + ' ' + cell(bits_, false);
-    for (const Panel& p : panels_) text += ' ' + cell(p.metric, !higher_is_better(p.metric));
+    for (const MetricInfo& p : panels_) text += ' ' + cell(p.column, !higher_is_better(p.column));
     return text + '\n';
   }
 
@@ -154,7 +145,7 @@ class Figure {
     const double x0 = left + static_cast<double>(p) * (width + gap);
     const double top = height() - above - (against_bits ? panel_height + under : 0);
     const Axis x = widened(x_axis(runs_, against_bits ? bits_ : "iteration"), 0.02);
-    const Axis y = widened(y_axis(runs_, panels_[p].metric), 0.04);
+    const Axis y = widened(y_axis(runs_, panels_[p].column), 0.04);
     std::string text = fmt::format(
         "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
         "set tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n",
@@ -163,7 +154,7 @@ class Figure {
     text += axis_commands('x', x) + axis_commands('y', y);
     text += against_bits
                 ? "unset title\n"
-                : fmt::format("set title {} offset 0,-0.6\n", gnuplot_text(panels_[p].title));
+                : fmt::format("set title {} offset 0,-0.6\n", gnuplot_text(panels_[p].panel));
     text += fmt::format("set xlabel {} offset 0,0.7\n", gnuplot_text(x_title(against_bits)));
     const int column = against_bits ? 2 : 1;
     const std::size_t value = p + 3;
@@ -230,7 +221,7 @@ class Figure {
   std::span<const Series> runs_;
   std::string bits_;
   std::vector<Style> styles_;
-  std::vector<Panel> panels_;
+  std::vector<MetricInfo> panels_;
   std::vector<std::string> names_;
   std::size_t key_lines_ = 1;
   std::vector<double> key_columns_;  // widths in inches

@@ -45,11 +45,13 @@ enum class ColumnPresence { always, at_its_level, on_request };
 
 // A metric is declared here once: config, csv, figures, page and `ticopd list` read this.
 struct MetricInfo {
-  std::string_view column;  // in metrics.csv
-  std::string_view title;   // on an axis
-  std::string_view unit;    // "" for a plain number
-  MetricLevel level;        // MetricLevel::rows is measured at every level
-  Better better;            // Better::neither: counts and clocks, which no run is judged by
+  std::string_view column;      // in metrics.csv
+  std::string_view title;       // in lists and on the page
+  std::string_view panel = "";  // its panel's title in the figure; empty: it has no panel
+  std::string_view unit = "";   // empty for a plain number
+  std::string_view help = "";   // for the manual
+  MetricLevel level;            // MetricLevel::rows is measured at every level
+  Better better;                // Better::neither: counts and clocks, which no run is judged by
   ColumnPresence presence;
   std::optional<double> (*value)(const Metrics&);
   int decimals = -1;  // in metrics.csv; -1: the shortest text that reads back as the same double

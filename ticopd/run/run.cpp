@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "ticopd/network/cpu.hpp"
 #include "ticopd/run/checkpoint.hpp"
 #include "ticopd/run/checkpoint_notes.hpp"
 #include "ticopd/run/decision.hpp"

@@ -22,9 +22,10 @@ inline Bytes broadcast(Transport& t, std::uint32_t channel, int root, Bytes mine
 inline std::vector<Bytes> all_gather(Transport& t, std::uint32_t channel, Bytes mine) {
   for (int r = 0; r < t.size(); ++r)
     if (r != t.rank()) t.send(r, channel, mine);
-  std::vector<Bytes> all;
+  std::vector<Bytes> all(static_cast<std::size_t>(t.size()));
   for (int r = 0; r < t.size(); ++r)
-    all.push_back(r == t.rank() ? std::move(mine) : t.receive(r, channel));
+    if (r != t.rank()) all[static_cast<std::size_t>(r)] = t.receive(r, channel);
+  all[static_cast<std::size_t>(t.rank())] = std::move(mine);
   return all;
 }
 

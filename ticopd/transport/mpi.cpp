@@ -95,7 +95,7 @@ void MpiTransport::post_send(int to, int tag, Bytes bytes) {
 }
 
 MpiTransport::Pending MpiTransport::post_receive(int from, int tag, std::size_t most) {
-  const auto operation = std::make_shared<Operation>();
+  auto operation = std::make_shared<Operation>();
   operation->most = most;
   const Inside inside(*this);
   expected_[{from, tag}].push_back(operation);

@@ -31,13 +31,12 @@ void name_files_from_anywhere(json& tree, const fs::path& folder) {
 json beyond(const json& above, const json& below) {
   json rest = json::object();
   for (const auto& [key, value] : above.items()) {
-    if (!below.contains(key))
-      rest[key] = value;
-    else if (key == "algorithm" && value.value("name", json()) != below[key].value("name", json()))
-      rest[key] = value;  // another method inherits no step sizes
-    else if (value.is_object() && below[key].is_object()) {
+    // Another method inherits no step sizes.
+    const bool other_method = key == "algorithm" && below.contains(key) &&
+                              value.value("name", json()) != below[key].value("name", json());
+    if (value.is_object() && below.contains(key) && below[key].is_object() && !other_method) {
       if (json inner = beyond(value, below[key]); !inner.empty()) rest[key] = std::move(inner);
-    } else if (value != below[key]) {
+    } else if (!below.contains(key) || value != below[key]) {
       rest[key] = value;
     }
   }
