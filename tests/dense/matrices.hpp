@@ -41,7 +41,7 @@ inline Matrix laplacian(const Graph& graph) {
 }
 
 inline Matrix adjacency(const Graph& graph) {
-  const Matrix L = laplacian(graph);
+  const Matrix L = dense::laplacian(graph);
   return Matrix(L.diagonal().asDiagonal()) - L;
 }
 
@@ -86,7 +86,7 @@ struct Problem {
   Matrix X0;
 
   Problem(const LeastSquares<double>& f, const Graph& graph, std::uint64_t seed)
-      : L(laplacian(graph)), Adj(adjacency(graph)), W(metropolis(graph)) {
+      : L(dense::laplacian(graph)), Adj(adjacency(graph)), W(metropolis(graph)) {
     for (int i = 0; i < f.agents(); ++i) {
       A.push_back(A_of(f, i));
       b.push_back(b_of(f, i));
