@@ -30,7 +30,7 @@ Schedule read_schedule(const std::string& key, const json& value) {
   if (std::ranges::find(kinds, kind) == std::end(kinds))
     throw ConfigError(not_allowed(key + ".schedule", kind, kinds));
   std::vector<std::string_view> parts{"schedule", "c"};
-  if (kind == "inverse_sqrt" || kind == "inverse") parts.push_back("t0");
+  if (kind == "inverse_sqrt" || kind == "inverse") parts.emplace_back("t0");
   if (kind == "step") parts.insert(parts.end(), {"factor", "every"});
   for (const auto& [name, ignored] : value.items())
     if (std::ranges::find(parts, name) == parts.end())
@@ -131,7 +131,7 @@ MetricScope metric_scope(const Config& config, int agents) {
 
 MetricColumns configured_columns(const Config& config) {
   std::vector<std::string_view> requested;
-  if (config.get<bool>("log.lyapunov")) requested.push_back("lyapunov");
+  if (config.get<bool>("log.lyapunov")) requested.emplace_back("lyapunov");
   return metric_columns(metric_level(config), requested);
 }
 

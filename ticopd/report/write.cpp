@@ -48,7 +48,7 @@ Written write_report(const fs::path& folder, std::span<const Series> runs,
   if (const std::string html = page(report_json(runs, here)); !html.empty())
     write("report.html", html);
   else
-    written.missing.push_back(
+    written.missing.emplace_back(
         "report.html: the page is not in this build (npm could not build web/)");
   return written;
 }
