@@ -40,7 +40,7 @@ struct Ending {
   int code = 0;
   std::string why;
 };
-// What launch knows after mpirun has ended.
+// The facts that launch has after mpirun has ended.
 struct Observed {
   int status = 0;  // of mpirun, as waitpid gives it
   RankNotes notes;

@@ -2,7 +2,7 @@
 
 #include <string>
 
-// Where the tree and its programs lie. Only places.cpp is compiled with these paths: a test file
+// Paths of the tree and its programs. Only places.cpp is compiled with these paths: a test file
 // that had them in its command line would miss in ccache in every other clone.
 namespace ticopd::places {
 

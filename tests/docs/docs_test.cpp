@@ -175,7 +175,7 @@ TEST(Docs, ConfigurationHasEveryColumnOfASummary) {
   EXPECT_GT(found, 15);
 }
 
-// What the program says behind --help, once for each command.
+// The text of --help, once for each command.
 std::string help_of(Arguments command) {
   command.push_back("--help");
   const Outcome outcome = Program(root, command).wait();

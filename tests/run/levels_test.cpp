@@ -1,4 +1,4 @@
-// What each level measures, and over which samples and agents.
+// Each level of metrics: its columns, samples and agents.
 #include <gtest/gtest.h>
 
 #include <cmath>
