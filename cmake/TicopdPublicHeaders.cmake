@@ -17,7 +17,7 @@ set(TICOPD_PUBLIC_HEADERS
   network/any_network.hpp network/channel_noise.hpp network/cpu.hpp network/field.hpp
   network/ledger.hpp network/metric_scope.hpp network/mirror.hpp network/network.hpp
   network/operand.hpp network/placement.hpp network/routes.hpp network/row_metrics.hpp
-  numeric/noise.hpp numeric/parse_number.hpp
+  numeric/noise.hpp numeric/parse_number.hpp numeric/seed.hpp
   objectives/model.hpp objectives/objective.hpp objectives/options.hpp objectives/registry.hpp
   objectives/sample_problem.hpp objectives/shards.hpp
   report/report.hpp report/series.hpp

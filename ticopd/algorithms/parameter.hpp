@@ -11,6 +11,9 @@
 
 namespace ticopd {
 
+// The rounds of a run whose config or program names none.
+inline constexpr std::uint32_t default_iterations = 1000;
+
 // A step size as a function of the round: constant, c / sqrt(t + t0), c / (t + t0), or lowered by a
 // factor every so many rounds.
 class Schedule {

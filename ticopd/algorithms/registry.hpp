@@ -65,7 +65,8 @@ AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options);
 // from the graph. `iterations` is for methods whose steps follow from the number of rounds.
 template <class T>
 RunFactory<T> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
-                             Warnings& warnings, std::uint32_t iterations = 1000);
+                             Warnings& warnings,
+                             std::uint32_t iterations = default_iterations);
 
 extern template RunFactory<float> make_algorithm<float>(const AlgorithmOptions&, const Spectrum&,
                                                         Warnings&, std::uint32_t);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ticopd/data/reading.hpp"
+#include "ticopd/numeric/seed.hpp"
 #include "ticopd/option.hpp"
 #include "ticopd/table.hpp"
 
@@ -24,7 +25,7 @@ struct DataOptions {
   std::size_t samples = 2000;
   std::size_t features = 64;
   int classes = 10;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = default_seed;
   bool offline = false;
   bool regression = false;  // labels are targets, taken as they are
   std::function<void(std::string)> say = {};

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 
+#include "ticopd/algorithms/parameter.hpp"
 #include "ticopd/codecs/table.hpp"
 #include "ticopd/data/partition.hpp"
 #include "ticopd/data/table.hpp"
 #include "ticopd/graph/graph.hpp"
 #include "ticopd/graph/mixing.hpp"
 #include "ticopd/network/channel_noise.hpp"
+#include "ticopd/numeric/seed.hpp"
 #include "ticopd/objectives/registry.hpp"
 #include "ticopd/run/log_rounds.hpp"
 #include "ticopd/transport/table.hpp"
+#include "ticopd/transport/transport.hpp"
 
 namespace ticopd {
 namespace {
@@ -45,9 +48,9 @@ Table<OptionInfo>& plain_keys() {
       "key",
       {
           {"name", text(), none, "names the run folder; left out: the file's name"},
-          {"seed", whole(0, INT64_MAX), std::int64_t{1},
+          {"seed", whole(0, INT64_MAX), std::int64_t{default_seed},
            "decides the graph, the split, the start, batches and rounding"},
-          {"iterations", whole(1, rounds), std::int64_t{1000}, "rounds"},
+          {"iterations", whole(1, rounds), std::int64_t{default_iterations}, "rounds"},
           {"precision", word({"float", "double"}), Text("float"), "of the models and gradients"},
 
           {"problem.partition", word(words_of(Partition{})), Text("label"),
@@ -66,7 +69,7 @@ Table<OptionInfo>& plain_keys() {
           {"network.ranks", whole(1, 1'000'000), std::int64_t{2},
            "`threads`: at most as many as agents. With MPI mpirun has the number"},
           // A year at most: clocks count no centuries.
-          {"network.deadline_s", above(0, 31'536'000), 60.0,
+          {"network.deadline_s", above(0, 31'536'000), default_deadline_s,
            "how long a rank waits for another before it is given up (code 75); longer than the "
            "longest gradient, measurement or checkpoint of a rank"},
           {"network.noise", word(words_of(ChannelNoise::Kind{})), Text("none"),

@@ -16,6 +16,7 @@
 #include "ticopd/network/metric_scope.hpp"
 #include "ticopd/network/placement.hpp"
 #include "ticopd/network/routes.hpp"
+#include "ticopd/numeric/seed.hpp"
 #include "ticopd/objectives/objective.hpp"
 #include "ticopd/system/pool.hpp"
 #include "ticopd/transport/transport.hpp"
@@ -55,7 +56,7 @@ struct Surroundings {
   Transport& transport;
   Pool& pool;
   Weights weights = Weights::metropolis;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = default_seed;
   std::size_t batch = 0;  // samples per gradient; 0: all
   LinkSchedule links = {};
   ChannelNoise channel_noise = {};

@@ -12,6 +12,7 @@
 #include "ticopd/cuda/cuda.hpp"
 #include "ticopd/graph/graph.hpp"
 #include "ticopd/graph/mixing.hpp"
+#include "ticopd/numeric/seed.hpp"
 #include "ticopd/objectives/objective.hpp"
 #include "ticopd/run/log_rounds.hpp"
 #include "ticopd/run/metrics.hpp"
@@ -27,10 +28,10 @@ struct Execution {
   Device device = Device::cpu;
   cuda::Options cuda = {};  // for Device::cuda
 
-  int threads = 1;         // of each rank
-  bool may_pin = true;     // nobody else uses these processors
-  int ranks = 1;           // processes to simulate, as threads with real frames between them
-  double deadline_s = 60;  // how long a rank waits for another
+  int threads = 1;      // of each rank
+  bool may_pin = true;  // nobody else uses these processors
+  int ranks = 1;        // processes to simulate, as threads with real frames between them
+  double deadline_s = default_deadline_s;  // how long a rank waits for another
   Transport* transport = nullptr;  // ranks that are processes: then `ranks` means nothing, and each
                                    // of them calls solve with its own shards in `objective`
   bool abandons = true;  // tells the other ranks when solve throws; false: whoever called it does
@@ -75,11 +76,11 @@ struct Setup {
   std::shared_ptr<const Objective<T>> objective;
   std::shared_ptr<const Codec<T>> codec = make_codec<T>({});  // identity; or what it brings
   Weights weights = Weights::metropolis;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = default_seed;
   std::size_t batch = 0;    // samples per gradient; 0: all, as for objectives without
   LinkSchedule links = {};  // which edges are active in which round
   ChannelNoise channel_noise = {};
-  std::uint32_t iterations = 1000;
+  std::uint32_t iterations = default_iterations;
 
   Execution execution = {};
   Watch<T> watch = {};

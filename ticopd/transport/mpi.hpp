@@ -36,7 +36,7 @@ class MpiTransport final : public Processes {
   // MPI must have been initialised; with less than MPI_THREAD_SERIALIZED messages move only while a
   // thread waits. Every rank of `comm` must make one. `ends_mpi`: it calls MPI_Finalize at the end,
   // if the run succeeded or all ranks could part.
-  explicit MpiTransport(MPI_Comm comm, double deadline_s = 60, bool ends_mpi = false);
+  explicit MpiTransport(MPI_Comm comm, double deadline_s = default_deadline_s, bool ends_mpi = false);
   ~MpiTransport() override;
 
   int rank() const override { return rank_; }

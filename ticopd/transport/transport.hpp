@@ -24,6 +24,9 @@ enum Channel : std::uint32_t {
   channel_checkpoint,
 };
 
+// How long a rank waits for another before it gives up, in seconds.
+inline constexpr double default_deadline_s = 60;
+
 inline constexpr std::size_t any_length = std::numeric_limits<std::size_t>::max();
 
 // Carries ordered byte strings between ranks. It counts them here, the same way for every transport

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "ticopd/numeric/seed.hpp"
+
 namespace ticopd {
 
 // A point of the search space. It is run for more and more rounds as long as it does well.
@@ -25,7 +27,7 @@ class Halving {
  public:
   struct Plan {
     std::size_t dimensions = 1;
-    std::uint64_t seed = 1;
+    std::uint64_t seed = default_seed;
     std::uint32_t rounds = 1000;    // of a full run
     double runs = 40;               // the cost of the whole search, in full runs
     std::vector<bool> rising = {};  // dimensions where a higher value is a shorter step
