@@ -31,9 +31,9 @@ class Table {
       std::string line;
       for (std::size_t k = 0; k < row.size(); ++k)
         line += fmt::format("  {:>{}}", row[k], width[k]);
-      fmt::print("{}\n", line);
+      show("{}\n", line);
     }
-    fmt::print("\n");
+    show("\n");
   }
 
  private:
@@ -42,13 +42,13 @@ class Table {
 
 void print_parts(const Audit& audit) {
   const ByteCounts& c = audit.counts;
-  fmt::print("transport: {}{}\n", c.kind, c.library.empty() ? "" : ", " + c.library);
+  show("transport: {}{}\n", c.kind, c.library.empty() ? "" : ", " + c.library);
   for (const ByteCounts::Part& part : c.parts)
-    fmt::print("rounds {} to {}: {} rank{}\n", part.from_round, part.to_round, part.ranks(),
-               part.ranks() == 1 ? "" : "s");
+    show("rounds {} to {}: {} rank{}\n", part.from_round, part.to_round, part.ranks(),
+         part.ranks() == 1 ? "" : "s");
   if (!audit.anything_travelled())
-    fmt::print("Nothing left the process: the agents read each other's messages in memory.\n");
-  fmt::print("\n");
+    show("Nothing left the process: the agents read each other's messages in memory.\n");
+  show("\n");
 }
 
 void print_agents(const Audit& audit) {
@@ -60,7 +60,7 @@ void print_agents(const Audit& audit) {
   };
   for (std::size_t i = 0; i < audit.agents.size(); ++i) add(std::to_string(i), audit.agents[i]);
   add("all", audit.total);
-  fmt::print(
+  show(
       "Per agent. The codec counts messages and payload bytes. To carry: the payload, once per\n"
       "other rank that hosts a neighbour. The transport counts frames and bytes; {} bytes of each\n"
       "frame are framing. Received: the bytes that the other ranks took from the transport.\n",
@@ -76,8 +76,8 @@ void print_links(const Audit& audit) {
                 c.from_rank == c.to_rank ? std::string("memory")
                                          : fmt::format("rank {} -> {}", c.from_rank, c.to_rank),
                 c.frames, c.bytes);
-  fmt::print("Per link. {}\n", audit.counts.by_link ? "Each message is for one neighbour."
-                                                    : "One frame serves all neighbours on a rank.");
+  show("Per link. {}\n", audit.counts.by_link ? "Each message is for one neighbour."
+                                              : "One frame serves all neighbours on a rank.");
   table.print();
 }
 
@@ -89,7 +89,7 @@ void print_ranks(const Audit& audit) {
               ranks[r].sent.payload_bytes + ranks[r].sent.framing_bytes,
               ranks[r].received.payload_bytes + ranks[r].received.framing_bytes,
               ranks[r].control_sent, ranks[r].control_received);
-  fmt::print(
+  show(
       "Per rank, in bytes, last part only. Control bytes carry metrics, digests and checkpoints;\n"
       "the ledger does not count them.\n");
   table.print();
@@ -98,19 +98,18 @@ void print_ranks(const Audit& audit) {
 void print_findings(const Audit& audit) {
   constexpr std::size_t shown = 20;
   for (std::size_t i = 0; i < std::min(shown, audit.findings.size()); ++i)
-    fmt::print("{}\n", audit.findings[i]);
+    show("{}\n", audit.findings[i]);
   if (audit.findings.size() > shown)
-    fmt::print("... and {} more; --json shows all of them\n", audit.findings.size() - shown);
+    show("... and {} more; --json shows all of them\n", audit.findings.size() - shown);
   if (audit.findings.empty())
-    fmt::print(
-        "the ledger agrees: {} payload bytes, {} framing bytes ({} a frame), 0 unexplained\n",
-        audit.total.payload_bytes, audit.total.framing_bytes, frame_header_bytes);
+    show("the ledger agrees: {} payload bytes, {} framing bytes ({} a frame), 0 unexplained\n",
+         audit.total.payload_bytes, audit.total.framing_bytes, frame_header_bytes);
 }
 
 int audit(const std::filesystem::path& folder, bool as_json) {
   const Audit result = audit_ledger(RunFolder::require_summary(folder));
   if (as_json) {
-    fmt::print("{}\n", to_json(result).dump(2));
+    show_json(to_json(result));
   } else {
     print_parts(result);
     print_agents(result);

@@ -43,7 +43,7 @@ void check_all(const RunSet& run_set, const RunFlags& flags) {
 // Writes compare.json before the first run: --resume and `ticopd report` find the runs by it.
 void begin_folder(const fs::path& out, const RunFlags& flags, const json& comparison) {
   std::error_code error;
-  if (!fs::is_empty(out, error)) {
+  if (!is_empty_folder(out)) {
     if (!flags.resume)
       throw UsageError(fmt::format(
           "--out {}: is not empty; give a new folder, or --resume to go on with the comparison "
@@ -135,13 +135,11 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
   if (all.options.targets.empty()) all.options.targets = default_targets(all.runs);
   const Written written = write_report(out, all.runs, all.options);
   if (flags.json)
-    fmt::print(
-        "{}\n",
-        report_json(all.runs, all.options).dump(2, ' ', false, json::error_handler_t::replace));
+    show_json(report_json(all.runs, all.options));
   else
-    fmt::print("\n{}\n{}: {}\n", summary_table(all.runs, all.options, 80),
-               written.files.empty() ? "folder" : "report",
-               (written.files.empty() ? out : written.files.back()).string());
+    show("\n{}\n{}: {}\n", summary_table(all.runs, all.options, 80),
+         written.files.empty() ? "folder" : "report",
+         (written.files.empty() ? out : written.files.back()).string());
   for (const std::string& text : written.missing) tell("missing: {}\n", text);
   const bool any = std::ranges::any_of(all.runs, [](auto& r) { return r.status() == "finished"; });
   if (!any) throw Diverged("diverged: every run");

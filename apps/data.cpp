@@ -30,9 +30,9 @@ void add_data(CLI::App& app, Action& action) {
       };
       const std::string folder = fetch_mnist(flags->offline, say, true).string();
       if (flags->json)
-        fmt::print("{}\n", nlohmann::json{{"name", *name}, {"folder", folder}}.dump(2));
+        show_json({{"name", *name}, {"folder", folder}});
       else
-        fmt::print("{}\n", folder);
+        show("{}\n", folder);
       return 0;
     };
   });

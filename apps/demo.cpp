@@ -67,7 +67,7 @@ std::string choose_data(bool offline) {
     fetch_mnist(offline, [](const std::string& text) { tell("{}\n", text); });
     return "mnist";
   } catch (const UnavailableError& e) {
-    fmt::print(
+    show(
         "MNIST is not available ({}).\nThe demo uses digit-like images drawn in code instead: the\n"
         "results below are not those of MNIST.\n",
         e.what());
@@ -82,7 +82,7 @@ int demo(const RunFlags& flags) {
   if (!fs::is_empty(out))
     throw UsageError(fmt::format("--out {}: is not empty; give a new folder", out.string()));
   const std::string data = choose_data(flags.offline);
-  fmt::print(
+  show(
       "Ten agents on a ring train one 784-100-10 network on {}. Each agent holds the images of\n"
       "one digit only and sends messages only to its two neighbours.\n\n",
       data);
@@ -100,16 +100,16 @@ int demo(const RunFlags& flags) {
     progress.clear();
     if (summary["status"] == "interrupted")
       throw Interrupted("interrupted; finished runs are in " + out.string());
-    fmt::print("  {:<24} done in {}\n", method.label, duration(summary["seconds"]["total"]));
+    show("  {:<24} done in {}\n", method.label, duration(summary["seconds"]["total"]));
     rows.emplace_back(method.label, progress.last().value());
     series.push_back(read_series(options.out));
   }
-  fmt::print("\n{:<24} {:>16} {:>16} {:>18}\n", "", "worst accuracy", "consensus error",
-             "Mbit sent / agent");
+  show("\n{:<24} {:>16} {:>16} {:>18}\n", "", "worst accuracy", "consensus error",
+       "Mbit sent / agent");
   for (const auto& [label, m] : rows)
-    fmt::print("{:<24} {:>16.4f} {:>16.3g} {:>18.1f}\n", label, m.accuracy_min.value_or(0),
-               m.consensus, m.bits_payload / 1e6);
-  fmt::print(
+    show("{:<24} {:>16.4f} {:>16.3g} {:>18.1f}\n", label, m.accuracy_min.value_or(0), m.consensus,
+         m.bits_payload / 1e6);
+  show(
       "\nWorst accuracy: the lowest of the ten local models, on test images of all ten digits.\n"
       "Results: {}\n",
       out.string());
@@ -119,8 +119,8 @@ int demo(const RunFlags& flags) {
                                         .targets = default_targets(series),
                                         .folder = out});
   for (const fs::path& file : written.files)
-    if (file.extension() == ".html") fmt::print("The curves, in your browser: {}\n", file.string());
-  for (const std::string& text : written.missing) fmt::print("Missing: {}\n", text);
+    if (file.extension() == ".html") show("The curves, in your browser: {}\n", file.string());
+  for (const std::string& text : written.missing) show("Missing: {}\n", text);
   return 0;
 }
 

@@ -46,14 +46,18 @@ class RankCommand {
     return true;
   }
 
-  bool given(const char* option) const { return app_.get_subcommand("run")->count(option) > 0; }
-  int threads() const {
-    return given("--threads") ? app_.get_subcommand("run")->get_option("--threads")->as<int>() : 0;
+  std::string file() const { return run().get_option("FILE")->as<std::string>(); }
+  Words overrides() const {
+    return given("--set") ? run().get_option("--set")->as<Words>() : Words();
   }
+  bool given(const char* option) const { return run().count(option) > 0; }
+  int threads() const { return given("--threads") ? run().get_option("--threads")->as<int>() : 0; }
   void add(const Words& more) { words_.insert(words_.end(), more.begin(), more.end()); }
   const Words& words() const { return words_; }
 
  private:
+  const CLI::App& run() const { return *app_.get_subcommand("run"); }
+
   CLI::App app_;
   Action unused_;
   Words words_;
@@ -70,6 +74,17 @@ std::string again(const LaunchFlags& flags, const RankCommand& command) {
   if (!command.given("--resume")) words.push_back("--resume");
   if (command.given("--out")) return quoted(words);
   return quoted(words) + " --out DIR (DIR: the folder that this run created)";
+}
+
+// Before any process starts: fifty of them would all read the data to find out that there are four
+// agents. A config that is no plain file, or lies on another machine only, is left to the ranks.
+void refuse_too_many(int ranks, const RankCommand& command) {
+  std::error_code error;
+  if (!fs::is_regular_file(command.file(), error)) return;
+  const int agents = configured_agents(Config::read(command.file(), command.overrides()));
+  if (ranks > agents)
+    throw ConfigError(
+        fmt::format("launch -n {}: allowed is at most {}, the number of agents", ranks, agents));
 }
 
 int launch(LaunchFlags flags, const Words& remaining) {
@@ -89,14 +104,16 @@ int launch(LaunchFlags flags, const Words& remaining) {
   if (!placement.hostfile.empty() && !fs::exists(placement.hostfile))
     throw UsageError(fmt::format("--hostfile {}: no such file", placement.hostfile));
 
-  const ScratchFolder scratch(fs::temp_directory_path());
-  const Mpirun mpirun = find_mpirun(flags.mpirun, scratch.path());
+  refuse_too_many(placement.ranks, command);
+
+  const ScratchFolder scratch = ScratchFolder::anywhere();
+  const Mpirun mpirun = find_mpirun(flags.mpirun);
   Words words = mpirun_words(mpirun, placement);
   // The ranks run this same program, whatever the PATH of mpirun is.
   words.push_back(fs::read_symlink("/proc/self/exe").string());
   words.insert(words.end(), command.words().begin(), command.words().end());
   if (flags.show) {
-    fmt::print("{}\n", quoted(words));
+    show("{}\n", quoted(words));
     return 0;
   }
   Observed seen = run_mpirun(words, scratch.path() / "notes", stop_requested());

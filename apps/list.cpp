@@ -164,16 +164,16 @@ int list(const std::string& what, bool as_json) {
   for (const List& l : lists())
     if (what.empty() || what == l.name) made[l.name] = l.make();
   if (as_json) {
-    fmt::print("{}\n", (what.empty() ? made : made[what]).dump(2));
+    show_json(what.empty() ? made : made[what]);
     return 0;
   }
   for (const std::string_view name : list_names()) {
     if (!made.contains(name)) continue;
-    if (what.empty()) fmt::print("{}\n", name);
+    if (what.empty()) show("{}\n", name);
     for (const json& e : made[name]) {
       const auto options = e["options"].get<std::string>();
-      fmt::print("  {:<20} {}\n", e["name"].get<std::string>(), e["summary"].get<std::string>());
-      if (!options.empty()) fmt::print("  {:<20}   {}\n", "", options);
+      show("  {:<20} {}\n", e["name"].get<std::string>(), e["summary"].get<std::string>());
+      if (!options.empty()) show("  {:<20}   {}\n", "", options);
     }
   }
   return 0;

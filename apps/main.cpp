@@ -147,7 +147,8 @@ Failure failure_of(const std::exception& e) {
 int complain(int code, const std::string& what) {
   if (what.empty()) return code;
   const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  tell("{}ticopd:{} {}\n", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", what);
+  std::fputs(colour ? "\033[1;31mticopd:\033[0m " : "ticopd: ", stderr);
+  tell("{}\n", what);
   return code;
 }
 

@@ -8,11 +8,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 #include "ticopd/error.hpp"
 #include "ticopd/system/cores.hpp"
-#include "ticopd/system/file.hpp"
 #include "ticopd/system/program.hpp"
 #include "ticopd/transport/plugin.hpp"
 
@@ -22,17 +20,6 @@ namespace ticopd::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string on_path(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path file = fs::path(folder.empty() ? "." : folder) / name;
-    std::error_code error;
-    if (::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file, error)) return file;
-  }
-  return {};
-}
 
 bool has(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
@@ -47,15 +34,14 @@ bool says_mpich(const std::string& text) {
 }
 
 // True if `program` belongs to the `wanted` MPI; otherwise `why` says why not.
-bool fits(const std::string& program, Flavour wanted, const fs::path& scratch, std::string& why) {
+bool fits(const std::string& program, Flavour wanted, std::string& why) {
   const Outcome asked =
-      run_program({fs::absolute(program).string(), "--version"}, scratch, /*seconds=*/20);
+      run_program({fs::absolute(program).string(), "--version"}, "/", /*seconds=*/20);
   if (!asked.fine) {
     why = fmt::format("{} --version: {}", program, asked.reason);
     return false;
   }
-  const std::string text = read_bytes(scratch / (fs::path(program).filename().string() + ".log"));
-  const bool open_mpi = says_open_mpi(text), mpich = says_mpich(text);
+  const bool open_mpi = says_open_mpi(asked.output), mpich = says_mpich(asked.output);
   if (wanted == Flavour::open_mpi ? open_mpi : mpich) return true;
   why = fmt::format("{} belongs to {}", program,
                     open_mpi ? "Open MPI" : (mpich ? "MPICH" : "an unknown MPI"));
@@ -64,8 +50,12 @@ bool fits(const std::string& program, Flavour wanted, const fs::path& scratch, s
 
 }  // namespace
 
-Mpirun find_mpirun(const std::string& given, const fs::path& scratch) {
-  const std::string library = mpi_library();
+Mpirun find_mpirun(const std::string& given) {
+  std::string missing;
+  const std::string library = mpi_library(&missing);
+  const char* const named = std::getenv("TICOPD_MPI_PLUGIN");
+  if (library.empty() && named != nullptr && *named != '\0')
+    throw UnavailableError(fmt::format("launch: {}", missing));
   if (library.empty())
     throw UnavailableError(
         "launch: this build has no MPI support; install libopenmpi-dev and openmpi-bin and build "
@@ -77,9 +67,9 @@ Mpirun find_mpirun(const std::string& given, const fs::path& scratch) {
   if (!given.empty()) names = {given};
   std::string why;
   for (const std::string& name : names) {
-    const std::string program = has(name, "/") ? name : on_path(name);
+    const std::string program = has(name, "/") ? name : find_program(name).string();
     if (program.empty() || ::access(program.c_str(), X_OK) != 0) continue;
-    if (std::string reason; fits(program, flavour, scratch, reason))
+    if (std::string reason; fits(program, flavour, reason))
       return {program, flavour};
     else if (why.empty())
       why = reason;

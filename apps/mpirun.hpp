@@ -19,8 +19,8 @@ struct Mpirun {
 };
 
 // Finds the mpirun of the MPI that this build was made for. If `given` is not empty, only that
-// program is considered. `scratch` is a folder for its output. UnavailableError if none is found.
-Mpirun find_mpirun(const std::string& given, const std::filesystem::path& scratch);
+// program is considered. UnavailableError if none is found.
+Mpirun find_mpirun(const std::string& given);
 
 // How many ranks to start, and where.
 struct Placement {

@@ -38,13 +38,19 @@ bool live() {
 void draw_live(const std::string& line, const std::string& below) {
   const std::size_t width = terminal_width();
   // ESC [J clears from here to the end of the screen; ESC [1A moves one line up.
-  tell("\r\033[J{}", line.substr(0, width));
-  if (!below.empty()) tell("\n{}\033[1A\r", below.substr(0, width));
+  std::fputs("\r\033[J", stderr);
+  tell("{}", line.substr(0, width));
+  if (below.empty()) {
+    std::fflush(stderr);
+    return;
+  }
+  tell("\n{}", below.substr(0, width));
+  std::fputs("\033[1A\r", stderr);
   std::fflush(stderr);
 }
 
 void clear_live() {
-  tell("\r\033[J");
+  std::fputs("\r\033[J", stderr);
   std::fflush(stderr);
 }
 

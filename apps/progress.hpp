@@ -5,17 +5,30 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "ticopd/run/metrics.hpp"
+#include "ticopd/system/text.hpp"
 
 namespace ticopd::app {
 
 // Writes a line to stderr. If stderr is full or closed, the line is dropped and the run goes on.
+// Control characters of labels and file names are shown, not obeyed (system/text.hpp).
 template <class... Values>
 void tell(fmt::format_string<Values...> text, Values&&... values) {
-  std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
+  std::fputs(printable(fmt::format(text, std::forward<Values>(values)...)).c_str(), stderr);
+}
+
+// The same to stdout; a lost line is found at the end (main.cpp). JSON
+// has escapes of its own, and what is not UTF-8 in it is replaced.
+template <class... Values>
+void show(fmt::format_string<Values...> text, Values&&... values) {
+  fmt::print("{}", printable(fmt::format(text, std::forward<Values>(values)...)));
+}
+inline void show_json(const nlohmann::json& value) {
+  fmt::print("{}\n", value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 // Warnings are printed even with --quiet.

@@ -1,13 +1,12 @@
 #include "apps/rank_notes.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 
-#include "ticopd/error.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -37,8 +36,7 @@ int note_end(int exit_code) {
 }
 
 void begin_notes(const std::filesystem::path& file) {
-  if (!std::ofstream(file, std::ios::binary))
-    throw DiskError(fmt::format("{}: cannot be created", file.string()));
+  create_file(file);
 }
 
 RankNotes read_notes(const std::filesystem::path& file) {

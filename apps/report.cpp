@@ -41,11 +41,10 @@ int report(const ReportFlags& flags) {
   const Written written = write_report(options.folder, all.runs, options);
   for (const std::string& text : all.missing) tell("left out: {}\n", text);
   if (flags.json) {
-    fmt::print("{}\n",
-               report_json(all.runs, options).dump(2, ' ', false, json::error_handler_t::replace));
+    show_json(report_json(all.runs, options));
   } else {
-    fmt::print("{}\n", summary_table(all.runs, options, 80));
-    for (const fs::path& file : written.files) fmt::print("{}\n", file.string());
+    show("{}\n", summary_table(all.runs, options, 80));
+    for (const fs::path& file : written.files) show("{}\n", file.string());
   }
   for (const std::string& text : written.missing) tell("missing: {}\n", text);
   return 0;

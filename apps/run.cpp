@@ -89,50 +89,49 @@ namespace {
 
 void print_summary(const json& summary, const fs::path& folder,
                    const std::optional<Metrics>& last) {
-  fmt::print("{} after {} rounds in {}: {}\n", summary["status"].get<std::string>(),
-             summary["iterations"].get<std::uint32_t>(), duration(summary["seconds"]["total"]),
-             folder.string());
+  show("{} after {} rounds in {}: {}\n", summary["status"].get<std::string>(),
+       summary["iterations"].get<std::uint32_t>(), duration(summary["seconds"]["total"]),
+       folder.string());
   if (last) {
     const bool at_the_end = last->iteration == summary["iterations"];
-    fmt::print("  {}", at_the_end ? "" : fmt::format("at round {}: ", last->iteration));
-    if (last->loss_max) fmt::print("loss {:.4g}  ", *last->loss_max);
-    if (last->loss_local) fmt::print("local loss {:.4g}  ", *last->loss_local);
-    if (last->grad_norm2_max) fmt::print("squared gradient {:.3g}  ", *last->grad_norm2_max);
-    fmt::print("consensus {:.3g}", last->consensus);
-    if (last->accuracy_min) fmt::print("  worst accuracy {:.4f}", *last->accuracy_min);
+    show("  {}", at_the_end ? "" : fmt::format("at round {}: ", last->iteration));
+    if (last->loss_max) show("loss {:.4g}  ", *last->loss_max);
+    if (last->loss_local) show("local loss {:.4g}  ", *last->loss_local);
+    if (last->grad_norm2_max) show("squared gradient {:.3g}  ", *last->grad_norm2_max);
+    show("consensus {:.3g}", last->consensus);
+    if (last->accuracy_min) show("  worst accuracy {:.4f}", *last->accuracy_min);
     double payload = 0, paper = 0;  // from the ledger: the last round need not be logged
     const json& agents = summary["ledger"]["agents"];
     for (const json& a : agents) {
       payload += 8 * a["payload_bytes"].get<double>() / static_cast<double>(agents.size());
       paper += a["paper_bits"].get<double>() / static_cast<double>(agents.size());
     }
-    fmt::print("\n  sent {} per agent ({} by the paper's count)\n", bits(payload), bits(paper));
+    show("\n  sent {} per agent ({} by the paper's count)\n", bits(payload), bits(paper));
   }
-  fmt::print("  digest {}\n", summary["digest"].get<std::string>());
+  show("  digest {}\n", summary["digest"].get<std::string>());
   if (summary.contains("share") && summary["share"].contains("note"))
-    fmt::print("  {}\n", summary["share"]["note"].get<std::string>());
+    show("  {}\n", summary["share"]["note"].get<std::string>());
 }
 
 void print_profile(const json& summary) {
-  fmt::print("\n  {:<10} {:>9} {:>7}\n", "time", "seconds", "share");
+  show("\n  {:<10} {:>9} {:>7}\n", "time", "seconds", "share");
   double known = 0;
   for (const char* phase : {"gradient", "exchange", "update", "metrics"}) {
     known += summary["share"][phase].get<double>();
-    fmt::print("  {:<10} {:>9.3f} {:>6.1f}%\n", phase, summary["seconds"][phase].get<double>(),
-               100 * summary["share"][phase].get<double>());
+    show("  {:<10} {:>9.3f} {:>6.1f}%\n", phase, summary["seconds"][phase].get<double>(),
+         100 * summary["share"][phase].get<double>());
   }
-  fmt::print("  {:<10} {:>9} {:>6.1f}%   checkpoints, files, digest\n", "other", "",
-             100 * (1 - known));
+  show("  {:<10} {:>9} {:>6.1f}%   checkpoints, files, digest\n", "other", "", 100 * (1 - known));
   const auto megabytes = [](const json& bytes) { return bytes.get<double>() / 1e6; };
   const json& memory = summary["memory"];
-  fmt::print("\n  {:<22} {:>8}\n  {:<22} {:>8.1f}\n", "memory", "MB", "state",
-             megabytes(memory["state"]));
+  show("\n  {:<22} {:>8}\n  {:<22} {:>8.1f}\n", "memory", "MB", "state",
+       megabytes(memory["state"]));
   for (const auto& [layout, bytes] : memory["features"].items())
-    fmt::print("  {:<22} {:>8.1f}\n", layout, megabytes(bytes));
-  fmt::print("  {:<22} {:>8.1f}   at its peak {:.1f}\n", "process", megabytes(memory["resident"]),
-             megabytes(memory["peak"]));
-  fmt::print("\n  kernel {}, {} threads, {}\n", summary["kernel"].get<std::string>(),
-             summary["threads"].get<int>(), summary["blas"].get<std::string>());
+    show("  {:<22} {:>8.1f}\n", layout, megabytes(bytes));
+  show("  {:<22} {:>8.1f}   at its peak {:.1f}\n", "process", megabytes(memory["resident"]),
+       megabytes(memory["peak"]));
+  show("\n  kernel {}, {} threads, {}\n", summary["kernel"].get<std::string>(),
+       summary["threads"].get<int>(), summary["blas"].get<std::string>());
 }
 
 std::string resume_command(const fs::path& file, const RunFlags& flags, const fs::path& out,
@@ -187,7 +186,7 @@ int run_experiment_of(const fs::path& file, const Config& config, const RunFlags
     summary = run_experiment(config, options);
   } catch (const Diverged&) {
     progress.clear();
-    if (speaks && flags.json) fmt::print("{}\n", RunFolder::require_summary(options.out).dump(2));
+    if (speaks && flags.json) show_json(RunFolder::require_summary(options.out));
     throw;
   } catch (const Interrupted& e) {
     progress.clear();
@@ -196,7 +195,7 @@ int run_experiment_of(const fs::path& file, const Config& config, const RunFlags
   }
   progress.clear();
   if (speaks && flags.json)
-    fmt::print("{}\n", summary.dump(2));
+    show_json(summary);
   else if (speaks)
     print_summary(summary, options.out, progress.last());
   if (speaks && flags.profile && !flags.json && summary.contains("share")) print_profile(summary);

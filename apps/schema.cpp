@@ -15,7 +15,7 @@ void add_schema(CLI::App& app, Action& action) {
       "  ticopd schema > ticopd.schema.json");
   command->callback([&action] {
     action = [] {
-      fmt::print("{}\n", config_schema().dump(2));
+      show_json(config_schema());
       return 0;
     };
   });

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void line(const std::string& what, const std::string& value, const std::string& note = "") {
-  fmt::print("  {:<24} {:>12}{}{}\n", what, value, note.empty() ? "" : "   ", note);
+  show("  {:<24} {:>12}{}{}\n", what, value, note.empty() ? "" : "   ", note);
 }
 
 void line(const std::string& what, double value, const std::string& note = "") {
@@ -21,16 +21,15 @@ void line(const std::string& what, double value, const std::string& note = "") {
 }
 
 void print_graph(const Analysis& s) {
-  fmt::print("{}: {} agents on a {}, d = {}\n\n", s.name, s.agents, s.graph, s.dimension);
-  fmt::print("graph\n");
+  show("{}: {} agents on a {}, d = {}\n\n", s.name, s.agents, s.graph, s.dimension);
+  show("graph\n");
   line("rho_1 = M", s.rho_1, "largest eigenvalue of the Laplacian");
   line("rho_2", s.rho_2, "smallest positive one");
 }
 
 void print_codec(const Analysis& s) {
   const std::string operation = s.gain == 1 ? "Q" : fmt::format("{:g} Q", s.gain);
-  fmt::print("\ncodec {}: delta of E||{}(v) - v||^2 <= (1 - delta)^2 ||v||^2\n", s.codec,
-             operation);
+  show("\ncodec {}: delta of E||{}(v) - v||^2 <= (1 - delta)^2 ||v||^2\n", s.codec, operation);
   if (s.delta_bound)
     line("delta, bound", *s.delta_bound, "guaranteed by the codec for every v");
   else
@@ -42,7 +41,7 @@ void print_codec(const Analysis& s) {
          s.measured.delta() > 0 ? fmt::format("{:.4g}", s.measured.delta()) : "none",
          fmt::format("{} messages of the first {} rounds; squared error {:.3g}, at worst {:.3g}",
                      s.measured.messages, s.rounds, s.measured.mean_error, s.measured.worst_error));
-  if (!s.diverged.empty()) fmt::print("  the run ended early: {}\n", s.diverged);
+  if (!s.diverged.empty()) show("  the run ended early: {}\n", s.diverged);
 }
 
 void print_smoothness(const Analysis& s) {
@@ -53,25 +52,25 @@ void print_smoothness(const Analysis& s) {
     of_any += fmt::format("{}{:.4g} {}", of_any.empty() ? "" : ", ", c.L, where);
     of_f += fmt::format("{}{:.4g}", of_f.empty() ? "" : ", ", c.of_f);
   }
-  fmt::print("\nsmoothness: the largest |eigenvalue| of a Hessian\n");
+  show("\nsmoothness: the largest |eigenvalue| of a Hessian\n");
   line("L, at least", s.L, "of any f_i: " + of_any);
   line("L of f, at least", s.L_of_f, of_f);
-  fmt::print("  Lower bounds: Hessians at these points only, by the power method{}.\n",
-             s.samples_used == s.samples
-                 ? std::string()
-                 : fmt::format(", over {} of {} samples", s.samples_used, s.samples));
+  show("  Lower bounds: Hessians at these points only, by the power method{}.\n",
+       s.samples_used == s.samples
+           ? std::string()
+           : fmt::format(", over {} of {} samples", s.samples_used, s.samples));
   line("f(x^0)", s.f_start);
 }
 
 // One column per delta.
 void print_theorem(const Analysis& s) {
-  fmt::print("\nTheorem 1, for eta = {:g} as configured and a = {:g}\n", s.steps->eta, s.a);
-  if (!s.why_not.empty()) fmt::print("  It does not apply: {}.\n", s.why_not);
+  show("\nTheorem 1, for eta = {:g} as configured and a = {:g}\n", s.steps->eta, s.a);
+  if (!s.why_not.empty()) show("  It does not apply: {}.\n", s.why_not);
   if (s.bounds.empty()) return;
   const auto row = [&](const char* what, auto value, const std::string& note = "") {
     std::string cells;
     for (const Analysis::Bounds& b : s.bounds) cells += fmt::format("{:>12}  ", value(b));
-    fmt::print("  {:<24} {} {}\n", what, cells, note);
+    show("  {:<24} {} {}\n", what, cells, note);
   };
   const auto number = [](double v) { return fmt::format("{:.4g}", v); };
   row("with delta", [](auto& b) { return b.of; });
@@ -91,7 +90,7 @@ void print_theorem(const Analysis& s) {
   row(
       "rounds", [&](auto& b) { return b.rounds ? number(*b.rounds) : "-"; },
       fmt::format("until 16 F_0 / (alpha_ub T) <= {:g}, which bounds", s.epsilon));
-  fmt::print("  {:<24} {:{}}  the average of ||grad f(xbar)||^2\n", "", "", 14 * s.bounds.size());
+  show("  {:<24} {:{}}  the average of ||grad f(xbar)||^2\n", "", "", 14 * s.bounds.size());
 }
 
 std::string times(double factor) {
@@ -100,24 +99,23 @@ std::string times(double factor) {
 
 void print_steps(const Analysis& s) {
   const Analysis::Steps& p = *s.steps;
-  fmt::print("\nconfigured step sizes{}\n", p.constant ? "" : ", of schedules: at round 1");
+  show("\nconfigured step sizes{}\n", p.constant ? "" : ", of schedules: at round 1");
   const bool known = !s.bounds.empty();
   line("alpha", p.alpha, known ? times(s.bounds.front().alpha_factor) : "");
   line("theta", p.theta, known ? times(s.bounds.front().theta_factor) : "");
   line("eta", p.eta, known ? "any above 0" : "");
   line("beta", p.beta, fmt::format("1 - alpha theta M = {:.4g}", 1 - p.alpha * p.theta * s.rho_1));
   line("gamma", p.gamma);
-  fmt::print("\nwhat binds in practice\n");
+  show("\nwhat binds in practice\n");
   const Analysis::Limit* nearest = &s.limits.front();
   for (const Analysis::Limit& l : s.limits) {
-    fmt::print("  {:<38} {:>9.4g} <= {:g}   {:<8}   {}\n", l.what, l.value, l.bound,
-               l.holds ? "holds" : "violated", l.why);
+    show("  {:<38} {:>9.4g} <= {:g}   {:<8}   {}\n", l.what, l.value, l.bound,
+         l.holds ? "holds" : "violated", l.why);
     if (l.value / l.bound > nearest->value / nearest->bound) nearest = &l;
   }
-  fmt::print("  {:<38} {:>9}        {:<8}   {}\n", "gamma Q contracts",
-             s.delta_bound ? "yes" : "no", s.delta_bound ? "holds" : "violated",
-             "surrogates follow");
-  fmt::print(
+  show("  {:<38} {:>9}        {:<8}   {}\n", "gamma Q contracts", s.delta_bound ? "yes" : "no",
+       s.delta_bound ? "holds" : "violated", "surrogates follow");
+  show(
       "The tightest is {}, at {:.0f} % of its limit.\n"
       "The limits are those of quadratics without compression. If the curvature is so large only\n"
       "in some places, a run may exceed them and still converge.\n",
@@ -129,7 +127,7 @@ void print(const Analysis& s) {
   print_codec(s);
   print_smoothness(s);
   if (!s.steps) {
-    fmt::print("\nTheorem 1 is TiCoPD's: it says nothing about {}.\n", s.algorithm);
+    show("\nTheorem 1 is TiCoPD's: it says nothing about {}.\n", s.algorithm);
     return;
   }
   print_theorem(s);
@@ -157,7 +155,7 @@ int theory(const fs::path& file, const TheoryFlags& flags) {
   const Analysis result = analyse(config, options);
   if (shown) clear_live();
   if (flags.run.json)
-    fmt::print("{}\n", to_json(result).dump(2));
+    show_json(to_json(result));
   else
     print(result);
   return 0;

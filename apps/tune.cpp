@@ -26,7 +26,7 @@ struct TuneFlags : RunFlags {
 
 void refuse_if_taken(const fs::path& out, const RunSet& run_set, bool resume) {
   std::error_code error;
-  if (fs::is_empty(out, error)) return;
+  if (is_empty_folder(out)) return;
   if (!resume)
     throw UsageError(fmt::format(
         "--out {}: is not empty; give a new folder, or --resume to go on with the search in it",
@@ -118,9 +118,8 @@ int tune_file(const fs::path& file, TuneFlags flags) {
     if (const std::string missing = draw_search(folder, t); !missing.empty())
       tell("missing: {}\n", missing);
     if (!flags.json)
-      fmt::print("{}: {}\n  {} {:.6g} after {} rounds; {} trials, {} diverged, cost {:.1f} runs\n",
-                 run.label, step_sizes(t.values), t.metric, t.value, t.rounds, t.trials, t.lost,
-                 t.cost);
+      show("{}: {}\n  {} {:.6g} after {} rounds; {} trials, {} diverged, cost {:.1f} runs\n",
+           run.label, step_sizes(t.values), t.metric, t.value, t.rounds, t.trials, t.lost, t.cost);
     std::fflush(stdout);  // the next result may take hours
     rows.push_back({{"label", run.label},
                     {"step_sizes", t.values},
@@ -134,9 +133,9 @@ int tune_file(const fs::path& file, TuneFlags flags) {
   }
   write_atomically(out / "tuned.toml", tuned_toml(run_set, found));
   if (flags.json)
-    fmt::print("{}\n", rows.dump(2));
+    show_json(rows);
   else
-    fmt::print("written: {}\n", (out / "tuned.toml").string());
+    show("written: {}\n", (out / "tuned.toml").string());
   return 0;
 }
 

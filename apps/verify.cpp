@@ -15,13 +15,12 @@ int verify(const std::filesystem::path& folder, const RunFlags& flags) {
   const Verdict verdict = verify_experiment(folder, watched_by(progress, flags));
   progress.clear();
   if (flags.json)
-    fmt::print("{}\n", nlohmann::json{{"same", verdict.same},
-                                      {"comparable", verdict.comparable},
-                                      {"difference", verdict.difference},
-                                      {"digest", verdict.digest}}
-                           .dump(2));
+    show_json({{"same", verdict.same},
+               {"comparable", verdict.comparable},
+               {"difference", verdict.difference},
+               {"digest", verdict.digest}});
   else if (verdict.same)
-    fmt::print("same digest: {}\n", verdict.digest);
+    show("same digest: {}\n", verdict.digest);
   if (!verdict.comparable) throw UnavailableError(verdict.difference);
   if (!verdict.same) throw FormatError(verdict.difference);
   return 0;

@@ -1,7 +1,10 @@
 // Reading plain and gzip files, atomic writes, checksums and child programs.
 #include "ticopd/system/file.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
+
+#include <csignal>
 
 #include "data/temporary.hpp"
 #include "ticopd/data/npy.hpp"
@@ -58,12 +61,15 @@ TEST_F(File, AtomicWriteReplacesTheWholeContent) {
 
 TEST_F(File, FailedAtomicWriteLeavesOnlyTheOldContent) {
   const auto file = write("out.txt", "old");
-  EXPECT_THROW(write_atomically(file,
-                                [](const std::filesystem::path& temporary) {
-                                  std::ofstream(temporary) << "half";
-                                  throw std::runtime_error("power");
-                                }),
-               std::runtime_error);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);  // then write(2) says EFBIG
+  const rlimit small{4, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  expect_refused<DiskError>([&] { write_atomically(file, "longer than that"); },
+                            {"out.txt", "too large"});
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
   EXPECT_EQ(read_bytes(file), "old");
   EXPECT_EQ(names(), std::vector<std::string>{"out.txt"});
 }
@@ -85,15 +91,28 @@ TEST_F(File, AtomicWriteNamesThePathOnADiskError) {
   expect_refused<DiskError>([&] { write_atomically(folder_ / "taken", "x"); },
                             {"taken", "directory"});
   EXPECT_EQ(names(), std::vector<std::string>{"taken"});
-  expect_refused<DiskError>(
-      [&] { write_atomically(folder_ / "x", [](const std::filesystem::path&) {}); }, {"/x"});
 }
 
-TEST_F(File, NpyWriterNamesTheFileWhenTheDiskIsFull) {
+TEST_F(File, NoDeviceIsReplacedByAFile) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
   const std::vector<double> data(100000, 1.0);
   const std::vector<std::size_t> shape{data.size()};
-  expect_refused<DiskError>([&] { write_npy<double>("/dev/full", shape, data); }, {"/dev/full"});
+  expect_refused<DiskError>([&] { write_npy<double>("/dev/full", shape, data); },
+                            {"/dev/full", "device"});
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+// Links that somebody planted under the names we are about to use.
+TEST_F(File, CreatingAFileReplacesALinkAndLeavesWhatItPointsTo) {
+  write_atomically(folder_ / "precious", "mine");
+  std::filesystem::create_symlink(folder_ / "precious", folder_ / "new.tmp");
+  std::filesystem::create_symlink(folder_ / "nowhere", folder_ / "dangling.tmp");
+  for (const char* name : {"new.tmp", "dangling.tmp"}) {
+    { const Descriptor fd = create_file(folder_ / name); }
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder_ / name)));
+  }
+  EXPECT_EQ(read_bytes(folder_ / "precious"), "mine");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "nowhere"));
 }
 
 TEST(Sha256, MatchesThePublishedVectors) {

@@ -176,11 +176,12 @@ TEST_F(FigureTest, ReportsAMissingGnuplot) {
   const Written written = write_report(base_ / "out", thirteen(), {});
   ASSERT_FALSE(written.missing.empty());
   EXPECT_EQ(written.missing[0],
-            "figure.svg, figure.pdf, figure.png: gnuplot is not installed (Debian: gnuplot-nox)");
+            "figure.svg, figure.pdf, figure.png: TICOPD_GNUPLOT = \"no-such-gnuplot\": no such "
+            "program on PATH");
   EXPECT_TRUE(fs::exists(base_ / "out/summary.csv"));
   EXPECT_FALSE(fs::exists(base_ / "out/figure.svg"));
   expect_refused<UnavailableError>([&] { Gnuplot::draw("plot x\n", base_ / "p", 3, 2); },
-                                   {"gnuplot-nox"});
+                                   {"no-such-gnuplot"});
 }
 
 TEST_F(FigureTest, ReportsAFailingGnuplot) {
@@ -211,7 +212,7 @@ TEST_F(FigureTest, ErrorQuotesGnuplot) {
                             {"p: gnuplot could not draw it", "wth lines"});
   EXPECT_FALSE(fs::exists(base_ / "p.svg"));
   expect_refused<DiskError>([&] { Gnuplot::draw("plot x\n", base_ / "no/folder/p", 3, 2); },
-                            {"no/folder/p.svg"});
+                            {"no/folder"});
 }
 
 TEST_F(FigureTest, HasOneColourPerAlgorithmAndOneDashPerCodec) {

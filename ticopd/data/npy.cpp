@@ -5,17 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <optional>
 
 #include "ticopd/data/shape.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/numeric/parse_number.hpp"
+#include "ticopd/system/file.hpp"
 
 namespace ticopd {
 namespace {
@@ -188,14 +187,9 @@ std::string npy_head(std::span<const std::size_t> shape) {
 
 template <class V>
 void write_npy(const fs::path& file, std::span<const std::size_t> shape, std::span<const V> data) {
-  const std::string head = npy_head<V>(shape);
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  out.write(head.data(), static_cast<std::streamsize>(head.size()));
-  out.write(reinterpret_cast<const char*>(data.data()),
-            static_cast<std::streamsize>(data.size_bytes()));
-  out.flush();
-  if (!out)
-    throw DiskError(fmt::format("{}: cannot write: {}", file.string(), std::strerror(errno)));
+  std::string bytes = npy_head<V>(shape);
+  bytes.append(reinterpret_cast<const char*>(data.data()), data.size_bytes());
+  write_atomically(file, bytes);
 }
 
 template void NpyStream::read(std::vector<float>&, std::size_t);

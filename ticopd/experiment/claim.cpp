@@ -16,6 +16,15 @@ namespace ticopd {
 
 namespace fs = std::filesystem;
 
+bool is_empty_folder(const fs::path& folder) {
+  std::error_code error;
+  const bool empty = fs::is_empty(folder, error);
+  if (error)
+    throw UsageError(
+        fmt::format("--out {}: cannot be looked into: {}", folder.string(), error.message()));
+  return empty;
+}
+
 FolderClaim::FolderClaim(fs::path path) : path_(std::move(path)) {
   make(path_);
 }

@@ -5,6 +5,9 @@
 
 namespace ticopd {
 
+// Whether a folder holds nothing. UsageError if it cannot be looked into.
+bool is_empty_folder(const std::filesystem::path& folder);
+
 // Reserves a folder for results before the data are read. Otherwise two programs that find the same
 // name free would overwrite each other. The destructor removes the folders it made that are still
 // empty.

@@ -6,10 +6,12 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/keys.hpp"
+#include "ticopd/experiment/kinds.hpp"
 #include "ticopd/experiment/values.hpp"
 
 namespace ticopd {
@@ -17,12 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-json::json_pointer pointer(std::string_view key) {
-  std::string path = "/" + std::string(key);
-  std::ranges::replace(path, '.', '/');
-  return json::json_pointer(path);
-}
 
 using Keys = std::vector<KeyInfo>;
 
@@ -96,13 +92,13 @@ json complete(json tree) {
   tree.erase("algorithm");
   const Keys keys = config_keys();
   refuse_unknown(tree, "", keys);
-  for (const KeyInfo& key : keys) {
-    const auto at = pointer(key.name);
-    if (tree.contains(at))
+  for (const KeyInfo& key : keys)
+    if (const auto at = pointer_to(key.name); tree.contains(at))
       check_value(key.name, key.domain, tree[at]);
-    else if (json value = to_json(key.value); !value.is_null())
-      tree[at] = std::move(value);
-  }
+  refuse_unused(tree, keys);
+  for (const KeyInfo& key : keys)
+    if (const auto at = pointer_to(key.name); !tree.contains(at) && uses(tree, key, keys))
+      if (json value = to_json(key.value); !value.is_null()) tree[at] = std::move(value);
   check_algorithm(algorithm);
   tree["algorithm"] = std::move(algorithm);
   refuse_lyapunov(tree);
@@ -135,7 +131,7 @@ json read_toml(const fs::path& file) {
 
 Config Config::read(const fs::path& file, std::span<const std::string> overrides) {
   json tree = read_toml(file);
-  for (const std::string& o : overrides) apply_override(tree, o);
+  apply_overrides(tree, overrides);
   fs::path folder = file.parent_path();
   const bool piped = folder == "/dev" || folder == "/dev/fd";  // no place for data files
   if (!tree.contains("name")) tree["name"] = piped ? "run" : file.stem().string();
@@ -146,7 +142,7 @@ Config Config::read(const fs::path& file, std::span<const std::string> overrides
 Config Config::parse(std::string_view toml, const fs::path& folder,
                      std::span<const std::string> overrides) {
   json tree = toml_to_json(toml, "config");
-  for (const std::string& o : overrides) apply_override(tree, o);
+  apply_overrides(tree, overrides);
   if (!tree.contains("name")) tree["name"] = "run";
   return {std::move(tree), folder};
 }
@@ -155,13 +151,21 @@ Config Config::from_json(const json& tree, const fs::path& folder) {
   return {tree, folder};
 }
 
+Config Config::resolved(json tree, const fs::path& folder) {
+  if (tree.is_object()) remove_unused(tree);
+  return {std::move(tree), folder};
+}
+
 bool Config::has(std::string_view key) const {
-  return tree_->contains(pointer(key));
+  return tree_->contains(pointer_to(key));
 }
 
 template <class V>
 V Config::get(std::string_view key) const {
-  return tree_->at(pointer(key)).get<V>();
+  if (has(key)) return tree_->at(pointer_to(key)).get<V>();
+  for (const KeyInfo& k : config_keys())  // an option that the chosen kind does not use
+    if (k.name == key) return to_json(k.value).get<V>();
+  throw std::logic_error("Config::get: no key " + std::string(key));
 }
 template bool Config::get<bool>(std::string_view) const;
 template int Config::get<int>(std::string_view) const;
@@ -179,7 +183,7 @@ json Config::identity() const {
     tree["network"] = {{"noise", network["noise"]}, {"noise_scale", network["noise_scale"]}};
   // These keys change metrics.csv and no bit of the run. Folders of 0.1 do not have them.
   for (const std::string name : {"log.level", "log.samples", "log.agents"})
-    if (tree.at(pointer(name)) == to_json(plain_keys().at(name).value))
+    if (tree.at(pointer_to(name)) == to_json(plain_keys().at(name).value))
       tree["log"].erase(name.substr(name.find('.') + 1));
   return tree;
 }

@@ -20,8 +20,11 @@ class Config {
   // From TOML text, as if it stood in `folder`.
   static Config parse(std::string_view toml, const std::filesystem::path& folder,
                       std::span<const std::string> overrides = {});
-  // From the tree in run.json.
+  // From a tree in which every key was written by the user.
   static Config from_json(const nlohmann::json& tree, const std::filesystem::path& folder);
+  // From the tree in run.json or a checkpoint. Version 0.1 wrote the options of all kinds there;
+  // those that the chosen kinds do not use are dropped.
+  static Config resolved(nlohmann::json tree, const std::filesystem::path& folder);
 
   Config(const Config&);
   Config(Config&&) noexcept;
@@ -31,7 +34,8 @@ class Config {
   const nlohmann::json& tree() const { return *tree_; }
   const std::filesystem::path& folder() const { return folder_; }  // relative paths start here
 
-  // The value of a dotted key, such as "graph.agents".
+  // The value of a dotted key, such as "graph.agents"; its default if it is an option that the
+  // chosen kind does not use.
   template <class V>
   V get(std::string_view key) const;
   bool has(std::string_view key) const;
@@ -61,5 +65,9 @@ std::string json_to_toml(const nlohmann::json& tree);
 
 // "graph.agents=20" into a tree; the value is read as TOML, or else as a plain word.
 void apply_override(nlohmann::json& tree, const std::string& assignment);
+
+// All assignments of --set. Options of a kind that they replace go with it: after
+// `--set graph.kind=torus` the file's graph.p is not used, and no error.
+void apply_overrides(nlohmann::json& tree, std::span<const std::string> assignments);
 
 }  // namespace ticopd

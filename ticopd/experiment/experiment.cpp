@@ -9,12 +9,15 @@
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/options.hpp"
 #include "ticopd/experiment/run_json.hpp"
+#include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/checkpoint.hpp"
+#include "ticopd/run/inputs.hpp"
 #include "ticopd/run/machine.hpp"
 #include "ticopd/run/run.hpp"
 #include "ticopd/run/shared_file.hpp"
 #include "ticopd/run/traffic_record.hpp"
 #include "ticopd/system/cores.hpp"
+#include "ticopd/system/json.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd {
@@ -55,9 +58,12 @@ class ExperimentRun {
     refuse_other_ranks(config, "");
     if (const json done = look_at_folder(); !done.is_null()) return done;
     prepared_ = std::make_unique<Prepared<T>>(prepare<T>(config_, prepare_options()));
+    inputs_ = inputs_of(prepared_->setup, transport_);
     refuse_other_ranks(shards(), "the data: ");
+    refuse_other_inputs();
     if (leader_) folder_.create();
     connect();
+    if (leader_) folder_.write_summary(opening());
     Solution<T> solution;
     try {
       solution = solve(prepared_->algorithm, prepared_->setup);
@@ -75,9 +81,14 @@ class ExperimentRun {
         folder_.write_summary(summary("diverged", reached, what));
       }
       throw Diverged(what);
-    } catch (const Error&) {  // such as a lost rank: try to keep the logged metrics
+    } catch (const Error& e) {  // such as a lost rank: try to keep the logged metrics
       try {
-        if (leader_) folder_.abandon();
+        if (leader_ && folder_.abandon()) {
+          json left = opening();
+          left["status"] = "interrupted";
+          left["reason"] = e.what();
+          folder_.write_summary(left);
+        }
       } catch (const DiskError&) {
       }
       throw;
@@ -134,39 +145,75 @@ class ExperimentRun {
     const Objective<T>& f = *prepared_->setup.objective;
     json samples = json::array();
     for (int i = 0; i < f.agents(); ++i) samples.push_back(f.samples(i));
-    return {{"dimension", f.dimension()},
-            {"samples", std::move(samples)},
-            {"test_samples", f.test_samples()}};
+    json all{{"dimension", f.dimension()},
+             {"samples", std::move(samples)},
+             {"test_samples", f.test_samples()},
+             {"labels", prepared_->labels}};
+    for (const char* key : {"graph", "start", "test"})
+      if (inputs_.contains(key)) all[key] = inputs_[key];
+    return all;
   }
 
   // The summary of an earlier run if that run is finished: it is returned and not run again.
   std::optional<json> finished_before() {
     std::optional<json> before = folder_.read_summary();
     if (!before) return std::nullopt;
-    const json theirs = Config::from_json((*before)["config"], config_.folder()).identity();
+    const json theirs = identity_of((*before)["config"], folder_.path() / "run.json");
     refuse_difference(first_difference(config_.identity(), theirs));
     if ((*before)["status"] == "diverged")
       throw Diverged(
           fmt::format("{}: {}", folder_.path().string(), before->value("reason", "diverged")));
+    inputs_before_ = before->value("inputs", json());
     if ((*before)["status"] != "finished") return std::nullopt;
+    // Somebody may have removed it, or the disk: the checkpoint has the rows to write it again.
+    if (!fs::exists(folder_.path() / "final.npy") && fs::exists(folder_.checkpoint()))
+      return std::nullopt;
     return before;
+  }
+
+  // The identity of a config that stands in `file`.
+  json identity_of(const json& tree, const fs::path& file) const {
+    try {
+      return Config::resolved(tree, config_.folder()).identity();
+    } catch (const ConfigError& e) {
+      throw FormatError(fmt::format("{}: its config is damaged: {}", file.string(), e.what()));
+    }
+  }
+
+  // The same for all ranks, or one would wait for the others.
+  void refuse_other_inputs() {
+    const std::string text = inputs_before_.dump();
+    const std::vector<char> told = from_bytes<char>(
+        broadcast(transport_, channel_control, 0, to_bytes<char>(std::span(text))));
+    const json before = parse_json({told.data(), told.size()});
+    refuse_difference(difference_of_inputs(inputs_, before));
   }
 
   void refuse_other_config() {
     if (!options_.resume || !fs::exists(folder_.checkpoint())) return;
     const CheckpointNotes notes = read_checkpoint_notes(folder_.checkpoint());
-    const json theirs =
-        notes.contains("config") ? json::parse(notes.at("config"), nullptr, false) : json();
+    const json theirs = notes.contains("config") ? parse_json(notes.at("config")) : json();
     if (!theirs.is_object() || !notes.contains("round"))
       throw FormatError(folder_.checkpoint().string() + ": its notes are damaged");
-    refuse_difference(first_difference(config_.identity(), theirs));
-    const auto round =
-        static_cast<std::uint32_t>(std::strtoul(notes.at("round").c_str(), nullptr, 10));
+    refuse_difference(
+        first_difference(config_.identity(), identity_of(theirs, folder_.checkpoint())));
+    const auto round = parse_number<std::uint32_t>(notes.at("round"));
+    if (!round || *round > config_.get<std::uint32_t>("iterations"))
+      throw FormatError(fmt::format("{}: its notes are damaged: round {}",
+                                    folder_.checkpoint().string(), notes.at("round")));
+    folder_.keep_metrics(*round, last_logged(notes, *round));
+  }
+
+  // The last round up to the checkpoint that must be in metrics.csv; empty if there is none.
+  std::optional<std::uint32_t> last_logged(const CheckpointNotes& notes,
+                                           std::uint32_t round) const {
+    if (notes.contains("inputs")) {  // since 0.2 a checkpoint says it
+      if (!notes.contains("logged")) return std::nullopt;
+      return parse_number<std::uint32_t>(notes.at("logged"));
+    }
     const LogRounds log = log_rounds(config_);
-    // The last round up to the checkpoint that must be in metrics.csv.
-    std::uint32_t logged = round;
-    while (!log(logged, config_.get<std::uint32_t>("iterations"))) --logged;
-    folder_.keep_metrics(round, logged);
+    while (!log(round, config_.get<std::uint32_t>("iterations"))) --round;
+    return round;
   }
 
   void refuse_difference(const std::string& difference) const {
@@ -193,6 +240,18 @@ class ExperimentRun {
       if (options_.on_log) options_.on_log(m);
     };
     s.saving.before = [this] { folder_.publish_metrics(true); };
+    s.watch.on_warning = [this](const std::string& text) {
+      if (options_.prepare.say) options_.prepare.say("warning: " + text);
+    };
+  }
+
+  // run.json before the first round: whoever finds the folder of a run that was killed can tell
+  // what it is. `status` is updated at the end.
+  json opening() {
+    Solution<T> nothing;
+    json j = summary("running", nothing, "");
+    for (const char* key : {"iterations", "ledger", "seconds", "share"}) j.erase(key);
+    return j;
   }
 
   // All ranks write final.npy together: each rank has only its own rows.
@@ -222,19 +281,21 @@ class ExperimentRun {
     j["agents"] = s.graph.agents();
     j["edges"] = edges_json(s.graph);
     j["dimension"] = s.objective->dimension();
-    j["segments"] = segments_json(s.objective->segments());
+    j["layout"] = layout_json(s.objective->segments());
+    j["inputs"] = inputs_;
     j["spectrum"] = {{"laplacian_max", prepared_->spectrum.laplacian_max},
                      {"laplacian_min", prepared_->spectrum.laplacian_min},
                      {"gap", prepared_->spectrum.gap}};
     if (const auto own = algorithm_needs(configured_options(config_)).codec)
       j["codec"] = {{"kind", own->kind}, {"bits", own->bits}};  // the method's own codec
-    j["ledger"] = ledger_json(solution.ledger, s.graph);
+    if (!solution.ledger.empty()) j["ledger"] = ledger_json(solution.ledger, s.graph);
     if (!solution.last.agents.empty()) j["last"] = last_json(solution.last);
     if (!solution.transport.empty()) {
       j["transport"] = json::parse(solution.transport);
       const json devices = devices_json(j["transport"]["parts"]);
       if (!devices.empty()) j["device"] = devices.back()["device"];
       if (devices.size() > 1) j["devices"] = devices;
+      j["segments"] = segments_json(j["transport"]["parts"]);
     }
     j["threads"] = s.execution.threads * s.execution.ranks;
     j["seconds"] = {{"total", solution.seconds},
@@ -256,6 +317,8 @@ class ExperimentRun {
   bool leader_;  // writes the folder
   RunFolder folder_;
   std::unique_ptr<Prepared<T>> prepared_;
+  json inputs_;         // fingerprints of what this run reads
+  json inputs_before_;  // those in run.json; null: there are none
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/file.hpp"
+#include "ticopd/system/json.hpp"
+#include "ticopd/system/text.hpp"
 
 namespace ticopd {
 
@@ -21,14 +23,23 @@ void RunFolder::refuse_if_taken(bool resume) const {
   if (!fs::is_directory(path_, error))
     throw UsageError(
         fmt::format("--out {}: is a file; expected a folder that is new or empty", path_.string()));
-  if (!resume && !fs::is_empty(path_, error))
+  const bool empty = is_empty_folder(path_);
+  if (!resume && !empty)
     throw UsageError(fmt::format(
         "--out {}: is not empty; give a new folder, or --resume to go on with the run in it",
         path_.string()));
-  const bool a_run = fs::exists(path_ / "metrics.csv", error) ||
-                     fs::exists(path_ / "run.json", error) || fs::exists(checkpoint(), error);
-  if (resume && !a_run && !fs::is_empty(path_, error))
+  if (resume && !empty && !is_ours())
     throw UsageError(fmt::format("--resume: {} holds files, but no run by ticopd", path_.string()));
+}
+
+// A metrics.csv alone may be anybody's.
+bool RunFolder::is_ours() const {
+  std::error_code error;
+  if (fs::exists(path_ / "run.json", error) || fs::exists(checkpoint(), error)) return true;
+  if (!fs::is_regular_file(path_ / "metrics.csv", error)) return false;
+  const std::string text = read_bytes(path_ / "metrics.csv");
+  std::string_view left = text;
+  return take_line(left) == csv_header(columns_);
 }
 
 void RunFolder::claim(bool resume) {
@@ -59,9 +70,10 @@ std::optional<json> RunFolder::read_summary() const {
 
 json RunFolder::require_summary(const fs::path& folder) {
   const fs::path file = folder / "run.json";
-  json summary = json::parse(read_file(file), nullptr, false);
+  std::string why = "no JSON object";
+  json summary = parse_json(read_file(file), &why);
   if (!summary.is_object())
-    throw FormatError(fmt::format("{}: is not a run summary (no JSON object)", file.string()));
+    throw FormatError(fmt::format("{}: is not a run summary ({})", file.string(), why));
   for (const char* key : {"config", "status", "digest", "config_folder"}) {
     const json value = summary.value(key, json());
     if (std::string_view(key) == "config" ? !value.is_object() : !value.is_string())
@@ -70,13 +82,14 @@ json RunFolder::require_summary(const fs::path& folder) {
   return summary;
 }
 
-void RunFolder::keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logged) {
+void RunFolder::keep_metrics(std::uint32_t up_to_round, std::optional<std::uint32_t> last_logged) {
   const fs::path file = path_ / "metrics.csv";
   const auto refuse = [&](const std::string& what) {
     throw FormatError(fmt::format(
         "{}{}; without the metrics up to the checkpoint of round {} the run cannot go on",
         file.string(), what, up_to_round));
   };
+  if (!fs::exists(file) && !last_logged) return;
   if (!fs::exists(file)) refuse(": is missing");
   const std::string header = csv_header(columns_), text = read_file(file);
   std::string_view left = text;
@@ -89,11 +102,17 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logge
     if (!next || std::ranges::count(line, ',') != std::ranges::count(header, ',') ||
         (round && *next <= *round))
       refuse(fmt::format(":{}: is not a row of metrics", number));
-    if (*next > up_to_round) break;
+    if (*next > up_to_round || !last_logged) break;
+    for (std::string_view cells = line; !cells.empty();) {
+      const std::string_view cell = cells.substr(0, cells.find(','));
+      cells.remove_prefix(std::min(cells.size(), cell.size() + 1));
+      if (!cell.empty() && !parse_number<double>(cell))
+        refuse(fmt::format(":{}: \"{}\" is no number", number, printable(cell.substr(0, 40))));
+    }
     round = next;
     lines_.emplace_back(line);
   }
-  if (round != last_logged) refuse(fmt::format(": round {} is missing", last_logged));
+  if (round != last_logged) refuse(fmt::format(": round {} is missing", last_logged.value_or(0)));
 }
 
 void RunFolder::add_metrics(std::string line) {
@@ -110,9 +129,15 @@ void RunFolder::publish_metrics(bool immediately) {
   published_at_ = now;
 }
 
-void RunFolder::abandon() {
-  if (!lines_.empty()) publish_metrics(true);
-  if (lines_.empty()) claim_.reset();  // removes the folder if it is empty
+bool RunFolder::abandon() {
+  if (!lines_.empty()) {
+    publish_metrics(true);
+    return true;
+  }
+  std::error_code ignored;
+  fs::remove(path_ / "run.json", ignored);  // said no more than that the run began
+  claim_.reset();                           // removes the folder if it is empty
+  return false;
 }
 
 void RunFolder::write_summary(const json& summary) const {

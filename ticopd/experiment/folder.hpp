@@ -35,19 +35,22 @@ class RunFolder {
   static nlohmann::json require_summary(const std::filesystem::path& folder);
 
   // Keeps the metrics that an earlier part of the run logged up to this round. Drops later rows,
-  // whole or cut off. FormatError unless all rows up to `last_logged` are there.
-  void keep_metrics(std::uint32_t up_to_round, std::uint32_t last_logged);
+  // whole or cut off. FormatError unless all rows up to `last_logged` are there, and every cell of
+  // them is a number or empty. Writes nothing.
+  void keep_metrics(std::uint32_t up_to_round, std::optional<std::uint32_t> last_logged);
   void add_metrics(const Metrics& m) { add_metrics(to_csv(m, columns_)); }
   void add_metrics(std::string line);
   // Rewrites the whole file, so at most once a second unless `now` is set.
   void publish_metrics(bool now);
   // Called after a run failed. Keeps the logged metrics. If there are none, removes the folder that
-  // was made for the run, so that the next attempt can use its name.
-  void abandon();
+  // was made for the run, so that the next attempt can use its name, and returns false.
+  bool abandon();
 
   void write_summary(const nlohmann::json& summary) const;
 
  private:
+  bool is_ours() const;  // it holds a run by ticopd
+
   std::filesystem::path path_;
   MetricColumns columns_;  // of metrics.csv
   std::vector<std::string> lines_;

@@ -27,9 +27,10 @@ std::vector<std::string_view> transport_names() {
 
 template <class Options, class Kinds>
 void append(std::vector<KeyInfo>& all, const std::string& section,
-            const Table<Option<Options>>& options, const Kinds& kinds) {
+            const Table<Option<Options>>& options, const Kinds& kinds,
+            const std::vector<std::string>& choosers) {
   for (const OptionInfo& option : options) {
-    KeyInfo key{option};
+    KeyInfo key{option, {}, choosers};
     key.name = section + "." + option.name;
     for (const auto& kind : kinds)
       if (std::ranges::find(kind.options, option.name) != kind.options.end())
@@ -41,10 +42,10 @@ void append(std::vector<KeyInfo>& all, const std::string& section,
 }  // namespace
 
 // A new key is a line here, and the code that reads it.
-Table<OptionInfo>& plain_keys() {
+Table<KeyInfo>& plain_keys() {
   using namespace domain;
   using Text = std::string;
-  static Table<OptionInfo> table{
+  static Table<KeyInfo> table{
       "key",
       {
           {"name", text(), none, "names the run folder; left out: the file's name"},
@@ -57,8 +58,10 @@ Table<OptionInfo>& plain_keys() {
            "`label`: class c to agent c mod n; `sorted`: equal slices after sorting by label; "
            "`iid`: equal slices of a shuffle; `dirichlet`: random shares of each class. Every "
            "agent gets a sample, or it is an error"},
-          {"problem.partition_alpha", above(0), 0.3,
-           "`dirichlet`: the smaller, the less alike the agents"},
+          {{"problem.partition_alpha", above(0), 0.3,
+            "`dirichlet`: the smaller, the less alike the agents"},
+           {"dirichlet"},
+           {"problem.partition"}},
           {"problem.batch", whole_or("full", 1), Text("full"),
            "samples per gradient, drawn from seed, agent and round"},
 
@@ -130,14 +133,14 @@ Table<OptionInfo>& plain_keys() {
 std::vector<KeyInfo> config_keys() {
   std::vector<KeyInfo> all;
   const auto append_plain = [&](bool inside_tables) {
-    for (const OptionInfo& key : plain_keys())
-      if ((key.name.find('.') != std::string::npos) == inside_tables) all.push_back({key});
+    for (const KeyInfo& key : plain_keys())
+      if ((key.name.find('.') != std::string::npos) == inside_tables) all.push_back(key);
   };
   append_plain(false);
-  append(all, "problem", objective_options_table(), objective_table());
-  append(all, "problem", data_options_table(), data_table());
-  append(all, "graph", graph_options_table(), graph_table());
-  append(all, "codec", codec_options_table(), codec_table());
+  append(all, "problem", objective_options_table(), objective_table(), {"problem.objective"});
+  append(all, "problem", data_options_table(), data_table(), {"problem.data"});
+  append(all, "graph", graph_options_table(), graph_table(), {"graph.kind"});
+  append(all, "codec", codec_options_table(), codec_table(), {"codec.kind", "codec.then"});
   append_plain(true);
   return all;
 }

@@ -8,14 +8,14 @@
 
 namespace ticopd {
 
-// Keys that belong to no codec, graph, objective, data format or algorithm. Names are dotted:
-// "log.points".
-Table<OptionInfo>& plain_keys();
-
-// A key of a config, with its dotted name.
+// A key of a config, with its dotted name: "log.points".
 struct KeyInfo : OptionInfo {
-  std::vector<std::string> takers = {};  // the kinds that read it; none: all do
+  std::vector<std::string> takers = {};    // the kinds that read it; none: all do
+  std::vector<std::string> choosers = {};  // the keys whose value is a kind: codec.kind, codec.then
 };
+
+// Keys that belong to no codec, graph, objective, data format or algorithm.
+Table<KeyInfo>& plain_keys();
 
 // Every key there is, but for the parameters of the algorithms, which their headers declare: plain
 // keys, and the options of codecs, graphs, objectives and data formats. Made anew at each call,

@@ -36,7 +36,8 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   Prepared<T> p{.algorithm = {},
                 .setup = {.graph = make_graph(graph_options(config), seed), .objective = {}},
                 .spectrum = {},
-                .data = {}};
+                .data = {},
+                .labels = {}};
   Setup<T>& s = p.setup;
   s.links = link_schedule(graph_options(config));
   s.channel_noise = channel_noise(config);
@@ -73,6 +74,10 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
 }
 
 }  // namespace
+
+int configured_agents(const Config& config) {
+  return make_graph(graph_options(config), config.get<std::uint64_t>("seed")).agents();
+}
 
 AlgorithmOptions configured_options(const Config& config) {
   return algorithm_options(config);
@@ -119,7 +124,7 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
     throw ConfigError("--device cuda: all agents live on one device; allowed is one process");
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);
-  p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data);
+  p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data, p.labels);
   if (config.get<bool>("log.lyapunov"))
     p.setup.watch.lyapunov = configured_lyapunov<T>(config, p, options.ranks);
   give_memory_back();

@@ -25,11 +25,15 @@ struct Prepared {
   RunFactory<T> algorithm;
   Setup<T> setup;
   Spectrum spectrum;
-  std::string data;  // what was read
+  std::string data;    // what was read
+  std::string labels;  // fingerprint of all labels, which every rank reads; empty: each its own
 };
 
 // Everything that can be refused without reading data: ConfigError, or what there is to say.
 Warnings check(const Config& config, Device device = Device::cpu);
+
+// The number of agents, from the config or its edge list.
+int configured_agents(const Config& config);
 
 // The algorithm's name, parameters and flags, as they stand in the config.
 AlgorithmOptions configured_options(const Config& config);

@@ -8,6 +8,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/options.hpp"
 #include "ticopd/network/placement.hpp"
+#include "ticopd/numeric/fingerprint.hpp"
 
 namespace ticopd {
 namespace {
@@ -43,11 +44,13 @@ Shards<T> stacked_shards(const std::filesystem::path& folder, int agents, const 
 // of its own agents; one alone reads all at once, which goes through the file once and not twice.
 template <class T>
 Shards<T> partitioned_shards(const Config& config, const DataOptions& options, int agents,
-                             const Hosted& hosted, bool shared, TrainTest<T>& samples) {
+                             const Hosted& hosted, bool shared, TrainTest<T>& samples,
+                             std::string& fingerprint) {
   std::vector<std::vector<std::uint32_t>> parts;  // of all agents
   std::vector<std::size_t> sizes;
   AgentRange mine;
   const Choose choose = [&](std::span<const double> labels, int classes) {
+    fingerprint = Fingerprint().add(labels).hex();
     parts = partition(labels, classes, agents,
                       parse_partition(config.get<std::string>("problem.partition")),
                       config.get<double>("problem.partition_alpha"), options.seed);
@@ -76,7 +79,8 @@ Shards<T> partitioned_shards(const Config& config, const DataOptions& options, i
 template <class T>
 std::shared_ptr<const Objective<T>> load_objective(const Config& config,
                                                    const PrepareOptions& options,
-                                                   const Graph& graph, std::string& name) {
+                                                   const Graph& graph, std::string& name,
+                                                   std::string& labels) {
   DataOptions data = data_options(config);
   data.offline = options.offline;
   if (options.say) data.say = [say = options.say](const std::string& text) { say(text); };
@@ -91,16 +95,17 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
   if (!stacked.empty())
     return make_objective<T>(objective, stacked_shards<T>(stacked, graph.agents(), hosted), {}, 0);
   TrainTest<T> samples;
-  Shards<T> shards =
-      partitioned_shards<T>(config, data, graph.agents(), hosted, options.ranks > 1, samples);
+  Shards<T> shards = partitioned_shards<T>(config, data, graph.agents(), hosted, options.ranks > 1,
+                                           samples, labels);
   return make_objective<T>(objective, std::move(shards), std::move(samples.test), samples.classes);
 }
 
 template std::shared_ptr<const Objective<float>> load_objective(const Config&,
                                                                 const PrepareOptions&, const Graph&,
-                                                                std::string&);
+                                                                std::string&, std::string&);
 template std::shared_ptr<const Objective<double>> load_objective(const Config&,
                                                                  const PrepareOptions&,
-                                                                 const Graph&, std::string&);
+                                                                 const Graph&, std::string&,
+                                                                 std::string&);
 
 }  // namespace ticopd

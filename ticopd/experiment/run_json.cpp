@@ -49,7 +49,7 @@ json last_json(const Metrics& last) {
   return {{"iteration", last.iteration}, {"agents", std::move(agents)}};
 }
 
-json segments_json(const std::vector<Segment>& segments) {
+json layout_json(const std::vector<Segment>& segments) {
   json all = json::array();
   for (const Segment& s : segments) all.push_back({{"name", s.name}, {"shape", s.shape}});
   return all;
@@ -95,6 +95,27 @@ json devices_json(const json& parts) {
     if (part.at("from_round") == part.at("to_round")) continue;
     if (all.empty() || all.back()["device"] != device)
       all.push_back({{"from_round", part.at("from_round")}, {"device", device}});
+  }
+  return all;
+}
+
+json segments_json(const json& parts) {
+  json all = json::array();
+  for (const json& part : parts) {
+    json segment = json::object();
+    for (const char* key : {"device", "version", "instruction_set", "kernel", "blas"})
+      if (part.contains(key)) segment[key] = part.at(key);
+    if (part.at("from_round") == part.at("to_round") && !all.empty()) continue;
+    const json rounds{{"from_round", part.at("from_round")}, {"to_round", part.at("to_round")}};
+    json same = all.empty() ? json() : all.back();
+    if (same.is_object())
+      for (const char* key : {"from_round", "to_round"}) same.erase(key);
+    if (same == segment) {
+      all.back()["to_round"] = rounds["to_round"];
+    } else {
+      segment.update(rounds);
+      all.push_back(std::move(segment));
+    }
   }
   return all;
 }

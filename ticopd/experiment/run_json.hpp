@@ -21,7 +21,12 @@ nlohmann::json edges_json(const Graph& graph);
 // model.
 nlohmann::json last_json(const Metrics& last);
 
-nlohmann::json segments_json(const std::vector<Segment>& segments);
+// The named parts of a row of final.npy.
+nlohmann::json layout_json(const std::vector<Segment>& segments);
+
+// The rounds made alike: {"from_round", "to_round", "device", "version", "instruction_set",
+// "kernel", "blas"}. A run that was resumed elsewhere has several.
+nlohmann::json segments_json(const nlohmann::json& parts);
 
 // Where the time of this process went, as parts of one. With a note if metrics took more than a
 // fifth: it names the keys that would lower it.

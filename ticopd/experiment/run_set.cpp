@@ -5,26 +5,13 @@
 #include <algorithm>
 
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/kinds.hpp"
 
 namespace ticopd {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-// Overrides `below` by `above`, key by key. An [algorithm] with another name replaces the whole
-// table.
-void lay_over(json& below, const json& above) {
-  for (const auto& [key, value] : above.items()) {
-    const bool both = value.is_object() && below.contains(key) && below[key].is_object();
-    const bool other_algorithm = both && key == "algorithm" && value.contains("name") &&
-                                 below[key].value("name", json()) != value["name"];
-    if (both && !other_algorithm)
-      lay_over(below[key], value);
-    else
-      below[key] = value;
-  }
-}
 
 // Collects the runs of one or more files into a RunSet.
 class Reader {
@@ -37,7 +24,7 @@ class Reader {
     tree.erase("run");
     if (run_set_.runs.empty()) {
       run_set_.shared = tree;
-      for (const std::string& o : overrides_) apply_override(run_set_.shared, o);
+      apply_overrides(run_set_.shared, overrides_);
       run_set_.name = tree.contains("name") && tree["name"].is_string()
                           ? tree["name"].get<std::string>()
                           : file.stem().string();
@@ -62,7 +49,7 @@ class Reader {
       const std::string label = entry["label"];
       entry.erase("label");
       json merged = tree;
-      lay_over(merged, entry);
+      lay_run_over(merged, entry);
       add_run(std::move(merged), label, folder, where);
     }
   }
@@ -77,7 +64,7 @@ class Reader {
         throw ConfigError(fmt::format(
             "{}: label = \"{}\": another run has it; the figures could not tell them apart", where,
             label));
-    for (const std::string& o : overrides_) apply_override(tree, o);
+    apply_overrides(tree, overrides_);
     const json given = tree;
     tree["name"] = label;
     std::string name = file_name_for(label);

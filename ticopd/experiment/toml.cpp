@@ -11,11 +11,85 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/config.hpp"
+#include "ticopd/experiment/kinds.hpp"
 
 namespace ticopd {
 namespace {
 
 using nlohmann::json;
+
+// Tables in tables: by dots in a key, or by brackets. The deepest key of a config has two dots. A
+// parser that recurses would overflow the stack at some ten thousand.
+constexpr int most_levels = 32;
+
+// Finds a key with too many dots, or too many open brackets, without parsing more than strings and
+// comments. Returns the line, or 0 if there is none.
+class NestingCheck {
+ public:
+  explicit NestingCheck(std::string_view text) : text_(text) {}
+
+  int line_too_deep() {
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '#')
+        skip_to_line_end();
+      else if (c == '"' || c == '\'')
+        skip_string(c);
+      else if (!fits(c))
+        return line_;
+    }
+    return 0;
+  }
+
+ private:
+  bool fits(char c) {
+    if (c == '\n') ++line_;
+    if (c == '[' || c == '{') ++brackets_;
+    if (c == ']' || c == '}') brackets_ = std::max(0, brackets_ - 1);
+    if (c == '.') ++dots_;
+    // Whatever cannot be inside a dotted key ends it.
+    if (std::string_view("\n=,[]{}").find(c) != std::string_view::npos) dots_ = 0;
+    return brackets_ <= most_levels && dots_ <= most_levels;
+  }
+
+  void skip_to_line_end() {
+    while (at_ + 1 < text_.size() && text_[at_ + 1] != '\n') ++at_;
+  }
+
+  // From the first quote to the last one, over several lines if there are three quotes.
+  void skip_string(char quote) {
+    const std::string three(3, quote);
+    const bool long_string = text_.substr(at_, 3) == three;
+    at_ += long_string ? 3 : 1;
+    for (; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '\n') {
+        if (!long_string) {  // not closed: the parser says so
+          --at_;
+          return;
+        }
+        ++line_;
+      }
+      if (text_[at_] == '\\' && quote == '"') {
+        ++at_;
+      } else if (long_string ? text_.substr(at_, 3) == three : text_[at_] == quote) {
+        at_ += long_string ? 2 : 0;
+        return;
+      }
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int line_ = 1, brackets_ = 0, dots_ = 0;
+};
+
+toml::table parse(std::string_view text, const std::string& name) {
+  if (const int line = NestingCheck(text).line_too_deep(); line > 0)
+    throw ConfigError(
+        fmt::format("{}:{}: tables are nested deeper than the {} levels that are allowed", name,
+                    line, most_levels));
+  return toml::parse(text, name);
+}
 
 json convert(const toml::node& node, const std::string& name) {
   switch (node.type()) {
@@ -105,7 +179,7 @@ std::string json_to_toml(const json& tree) {
 
 json toml_to_json(std::string_view text, const std::string& name) {
   try {
-    return convert(toml::parse(text, name), name);
+    return convert(parse(text, name), name);
   } catch (const toml::parse_error& e) {
     throw ConfigError(fmt::format("{}:{}:{}: {}", name, e.source().begin.line,
                                   e.source().begin.column, e.description()));
@@ -119,10 +193,13 @@ void apply_override(json& tree, const std::string& assignment) {
       ("." + key + ".").find("..") != std::string::npos)  // an empty part
     throw UsageError(
         fmt::format("--set {}: expected key=value, such as --set graph.agents=20", assignment));
+  if (std::ranges::count(key, '.') > most_levels)
+    throw ConfigError(fmt::format("--set {}...: nested deeper than the {} levels that are allowed",
+                                  key.substr(0, 40), most_levels));
   const std::string value = assignment.substr(equals + 1);
   json parsed = value;
   try {
-    parsed = convert(*toml::parse("v = " + value).get("v"), "--set " + key);
+    parsed = convert(*parse("v = " + value, "--set " + key).get("v"), "--set " + key);
   } catch (const toml::parse_error&) {
     // The value is a bare word, such as --set codec.kind=qsgd: keep it as a string.
   }
@@ -137,6 +214,16 @@ void apply_override(json& tree, const std::string& assignment) {
     table += (table.empty() ? "" : ".") + part;
   }
   *at = parsed;
+}
+
+void apply_overrides(json& tree, std::span<const std::string> assignments) {
+  const json before = tree;
+  json above = json::object();
+  for (const std::string& assignment : assignments) {
+    apply_override(tree, assignment);
+    apply_override(above, assignment);
+  }
+  drop_options_of_other_kinds(tree, before, above);
 }
 
 }  // namespace ticopd

@@ -71,4 +71,10 @@ json to_json(const OptionValue& value) {
       value);
 }
 
+json::json_pointer pointer_to(std::string_view key) {
+  std::string path = "/" + std::string(key);
+  std::ranges::replace(path, '.', '/');
+  return json::json_pointer(path);
+}
+
 }  // namespace ticopd

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "ticopd/option.hpp"
 
@@ -15,6 +16,9 @@ namespace ticopd {
 // ConfigError unless the value is in the domain. Normalises it: 5e1 becomes 50 where a whole number
 // is asked for, and 1 becomes 1.0 where any number is.
 void check_value(const std::string& key, const Domain& domain, nlohmann::json& value);
+
+// Where a dotted key such as "graph.agents" stands in the tree of a config.
+nlohmann::json::json_pointer pointer_to(std::string_view key);
 
 OptionValue option_value(const nlohmann::json& value);  // none for what no option can be
 nlohmann::json to_json(const OptionValue& value);       // null for none

@@ -134,7 +134,7 @@ Verdict verify_experiment(const fs::path& folder, const RunOptions& options) {
   // The digest does not depend on the number of ranks. Use one rank: a GPU run has one, and only
   // then can on_round stop the run after a given round.
   if (stretches.size() > 1) tree["network"]["transport"] = "none";
-  const Config config = Config::from_json(tree, before["config_folder"].get<std::string>());
+  const Config config = Config::resolved(tree, before["config_folder"].get<std::string>());
   verdict.digest = config.get<std::string>("precision") == "double"
                        ? digest_again<double>(config, options, stretches)
                        : digest_again<float>(config, options, stretches);

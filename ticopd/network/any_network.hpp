@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -61,6 +62,7 @@ struct Surroundings {
   LinkSchedule links = {};
   ChannelNoise channel_noise = {};
   MetricScope metric_scope = {};
+  const std::atomic<bool>* stop = nullptr;  // set from outside: a measurement gives up soon
 };
 
 // Reserves a channel for a mirror's lifetime: two mirrors on one channel would share their noise,

@@ -1,5 +1,6 @@
 #include "ticopd/network/row_metrics.hpp"
 
+#include <algorithm>
 #include <functional>
 
 #include "ticopd/network/agent_sums.hpp"
@@ -42,6 +43,21 @@ class Measuring {
   }
 
  private:
+  bool asked_to_stop() const {
+    return (s_.stop != nullptr && s_.stop->load()) || s_.transport.asked_to_stop();
+  }
+
+  // Every rank calls it: if one was asked to stop, all do. Otherwise the others would wait for it.
+  void stop_together(bool here) {
+    if (s_.stop == nullptr) return;
+    if (s_.transport.size() > 1) {
+      const std::vector<char> mine{static_cast<char>(here ? 1 : 0)};
+      const auto all = all_gather_values<char>(s_.transport, channel_metrics_scalars, mine);
+      here = std::ranges::find(all, char{1}) != all.end();
+    }
+    if (here) throw MeasuringStopped();
+  }
+
   static double squared_distance(std::span<const T> x, std::span<const double> mean) {
     double sum = 0;
     with_widest_vectors([&] {
@@ -64,6 +80,7 @@ class Measuring {
   void local_models(RowMetrics& m) {
     const std::vector<int> chosen = measured_agents(s_.metric_scope, s_.graph.agents(), s_.seed);
     for (const int i : chosen) {
+      stop_together(asked_to_stop());
       const int owner = net_.placement().owner(i);
       std::vector<T> row;
       if (owner == s_.transport.rank()) {
@@ -78,8 +95,9 @@ class Measuring {
     if (s_.objective.test_samples() == 0) return;
     std::vector<double> mine;
     for (const int i : chosen)
-      if (net_.placement().owner(i) == s_.transport.rank())
+      if (net_.placement().owner(i) == s_.transport.rank() && !asked_to_stop())
         mine.push_back(net_.accuracy(x_.row(net_.placement().row(i))));
+    stop_together(asked_to_stop());  // each rank has its own models, so it asks the others last
     const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, mine);
     for (std::size_t c = 0; c < all.size(); ++c)
       m.agents[static_cast<std::size_t>(chosen[c])].accuracy = all[c];

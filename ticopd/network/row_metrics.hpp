@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "ticopd/error.hpp"
 #include "ticopd/network/any_network.hpp"
 
 namespace ticopd {
@@ -36,7 +37,14 @@ struct RowMetrics {
   std::vector<double> local_losses;      // f_i(x_i); empty unless the level is local
 };
 
-// For rows in host memory. `dual` and `mirror` may be null. Every rank calls it.
+// A measurement was given up half-way, since a rank was asked to stop: with many agents it takes
+// minutes. All ranks throw it.
+struct MeasuringStopped : Interrupted {
+  MeasuringStopped() : Interrupted("stopped while metrics were measured") {}
+};
+
+// For rows in host memory. `dual` and `mirror` may be null. Every rank calls it. Throws
+// MeasuringStopped.
 template <class T>
 RowMetrics measure_rows(AnyNetwork<T>& net, MetricLevel level, const Field<T>& x,
                         const Field<T>* dual, const AnyMirror<T>* mirror);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ticopd/data/layout_bytes.hpp"
@@ -18,6 +19,12 @@ struct Segment {
 };
 
 struct SampleProblem;  // sample_problem.hpp
+
+// What an objective reads, so that a run which goes on later can tell whether it still is the same.
+struct SampleRecord {
+  std::string fingerprint = {};  // numeric/fingerprint.hpp, of samples and labels as used; "": none
+  std::vector<std::pair<double, std::size_t>> labels = {};  // how many of each, if there are few
+};
 
 // The samples of one gradient: all of them, or a list drawn for (seed, agent, round).
 struct Batch {
@@ -81,6 +88,13 @@ class Objective {
     (void)first, (void)samples;
     return nullptr;
   }
+
+  // The samples of a hosted agent and the test samples, for run.json and for a resumed run.
+  virtual SampleRecord sample_record(int agent) const {
+    (void)agent;
+    return {};
+  }
+  virtual SampleRecord test_record() const { return {}; }
 
   virtual std::vector<Segment> segments() const { return {{"x", {dimension()}}}; }
 

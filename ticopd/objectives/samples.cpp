@@ -1,12 +1,14 @@
 #include "ticopd/objectives/samples.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "ticopd/error.hpp"
+#include "ticopd/numeric/fingerprint.hpp"
 #include "ticopd/numeric/sum.hpp"
 
 namespace ticopd {
@@ -23,6 +25,26 @@ template <class T>
 std::size_t block_begin(std::size_t samples, std::size_t block) {
   if (block == blocks_of(samples)) return samples;
   return samples / Features<T>::cut * block / blocks_of(samples) * Features<T>::cut;
+}
+
+template <class T>
+SampleRecord record_of(const Dataset<T>& data) {
+  Fingerprint all;
+  all.add_size(data.samples()).add_size(data.features());
+  if (const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&data.raw()))
+    all.add(*bytes);
+  else if (const auto* dense = std::get_if<std::vector<T>>(&data.raw()))
+    all.add(*dense);
+  else if (const auto* sparse = std::get_if<SparseRows<T>>(&data.raw()))
+    all.add(sparse->begin).add(sparse->index).add(sparse->value);
+  all.add(data.labels());
+  SampleRecord record{all.hex(), {}};
+  std::map<double, std::size_t> counts;
+  constexpr std::size_t few = 100;  // more of them are targets, or nothing to read
+  for (std::size_t i = 0; i < data.samples() && counts.size() <= few; ++i)
+    ++counts[data.labels()[i]];
+  if (counts.size() <= few) record.labels.assign(counts.begin(), counts.end());
+  return record;
 }
 
 }  // namespace
@@ -42,10 +64,16 @@ SampleObjective<T>::SampleObjective(std::unique_ptr<Model<T>> model, Shards<T> s
                         " without samples: take fewer agents or another partition");
     all_samples_ += sizes_[i];
   }
-  for (Dataset<T>& data : shards.hosted)
+  for (Dataset<T>& data : shards.hosted) {
+    SampleRecord record = record_of(data);
     shards_.push_back(make_shard(std::exchange(data, {}), Sweeps::gradients));
-  if (model_->classifies() && test.samples() > 0)
+    shards_.back().record = std::move(record);
+  }
+  if (model_->classifies() && test.samples() > 0) {
+    SampleRecord record = record_of(test);
     test_ = make_shard(std::exchange(test, {}), Sweeps::values);
+    test_.record = std::move(record);
+  }
 }
 
 template <class T>

@@ -51,6 +51,8 @@ class SampleObjective : public Objective<T> {
   std::size_t test_samples() const override;
   std::size_t test_blocks() const override;
   std::size_t correct(std::size_t block, std::span<const T> x) const override;
+  SampleRecord sample_record(int agent) const override { return shard(agent).record; }
+  SampleRecord test_record() const override { return test_.record; }
   std::vector<Segment> segments() const override { return model_->segments(); }
   std::vector<LayoutBytes> layouts() const override;
   // The samples are read back from the kernel's format when a device first asks, so that runs on
@@ -65,6 +67,7 @@ class SampleObjective : public Objective<T> {
     std::unique_ptr<Features<T>> features;
     std::vector<T> labels;
     std::vector<std::uint32_t> position;  // of each sample; empty: in the given order
+    SampleRecord record = {};
   };
 
   SampleObjective(const SampleObjective& whole, int first, std::span<const Batch> samples);

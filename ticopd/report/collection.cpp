@@ -6,6 +6,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/report/report.hpp"
 #include "ticopd/system/file.hpp"
+#include "ticopd/system/json.hpp"
 
 namespace ticopd {
 namespace {
@@ -27,11 +28,12 @@ std::pair<std::string, fs::path> split_word(const std::string& word) {
 }
 
 json read_comparison(const fs::path& file) {
-  const json tree = json::parse(read_file(file), nullptr, false);
+  std::string why = "no JSON object";
+  const json tree = parse_json(read_file(file), &why);
   const auto refuse = [&](std::string_view what) {
     throw FormatError(fmt::format("{}: is not a comparison ({})", file.string(), what));
   };
-  if (!tree.is_object()) refuse("no JSON object");
+  if (!tree.is_object()) refuse(why);
   if (!tree.contains("runs") || !tree["runs"].is_array()) refuse("no list \"runs\"");
   for (const json& run : tree["runs"])
     for (const char* key : {"label", "folder"})

@@ -230,9 +230,9 @@ class Figure {
 }  // namespace
 
 void draw_figure(std::span<const Series> runs, const std::string& bits,
-                 const std::filesystem::path& stem) {
+                 const std::filesystem::path& stem, const std::atomic<bool>* stop) {
   const Figure figure(runs, bits);
-  Gnuplot::draw(figure.script(), stem, page_width, figure.height());
+  Gnuplot::draw(figure.script(), stem, page_width, figure.height(), stop);
 }
 
 }  // namespace ticopd

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -12,6 +13,6 @@ namespace ticopd {
 // (left out if no run has one), each against iterations and against bits. It is as wide as the text
 // of a two-column paper. Writes stem.svg, stem.pdf and stem.png.
 void draw_figure(std::span<const Series> runs, const std::string& bits,
-                 const std::filesystem::path& stem);
+                 const std::filesystem::path& stem, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace ticopd

@@ -1,12 +1,11 @@
 #include "ticopd/report/gnuplot.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
+#include <string>
 
 #include "ticopd/error.hpp"
 #include "ticopd/report/text.hpp"
@@ -17,12 +16,26 @@ namespace ticopd {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 
-Outcome run_gnuplot(const std::string& argument, const fs::path& folder) {
-  const char* other = std::getenv("TICOPD_GNUPLOT");
-  const std::string program = other != nullptr && *other != '\0' ? other : "gnuplot";
+Outcome run_gnuplot(const std::string& argument, const fs::path& folder,
+                    const std::atomic<bool>* stop) {
+  const fs::path other = file_of_variable("TICOPD_GNUPLOT", Named::path_or_name);
   // -d ignores the user's own .gnuplot, so that the figure is the same for everybody.
-  return run_program({program, "-d", argument}, folder, 120);
+  return run_program({other.empty() ? "gnuplot" : other.string(), "-d", argument}, folder, 120,
+                     stop);
+}
+
+// A disk that runs full makes gnuplot write half a picture and end with success. Every format has
+// an end of its own.
+bool is_whole(const fs::path& picture) {
+  const std::string bytes = read_bytes(picture);
+  const std::string_view end = picture.extension() == ".svg"   ? "</svg>"
+                               : picture.extension() == ".pdf" ? "%%EOF"
+                                                               : "IEND";
+  const std::string_view tail =
+      std::string_view(bytes).substr(bytes.size() - std::min<std::size_t>(bytes.size(), 64));
+  return tail.find(end) != std::string_view::npos;
 }
 
 // Sets up the three formats with the same sizes: lengths in inches, type in points. The SVG names
@@ -59,33 +72,39 @@ set output
 }  // namespace
 
 bool Gnuplot::available() {
-  const ScratchFolder scratch(fs::temp_directory_path());
-  return run_gnuplot("--version", scratch.path()).fine;
+  try {
+    return run_gnuplot("--version", "/", nullptr).fine;
+  } catch (const UnavailableError&) {  // TICOPD_GNUPLOT names no program
+    return false;
+  }
 }
 
 std::string_view Gnuplot::how_to_get_it() {
   return "gnuplot is not installed (Debian: gnuplot-nox)";
 }
 
-void Gnuplot::draw(const std::string& body, const fs::path& stem, double width_in,
-                   double height_in) {
-  const ScratchFolder scratch(fs::temp_directory_path());
-  // gnuplot draws in a scratch folder, so that a failure never leaves half a figure.
+void Gnuplot::draw(const std::string& body, const fs::path& stem, double width_in, double height_in,
+                   const std::atomic<bool>* stop) {
+  // gnuplot draws in a scratch folder beside the figure: a failure never leaves half of it, and a
+  // rename needs no second copy.
+  const ScratchFolder scratch(stem.has_parent_path() ? stem.parent_path() : fs::path("."));
   write_atomically(scratch.path() / "body.gp", body);
   write_atomically(scratch.path() / "script.gp", script(width_in, height_in));
-  const Outcome outcome = run_gnuplot("script.gp", scratch.path());
+  const Outcome outcome = run_gnuplot("script.gp", scratch.path(), stop);
   if (!outcome.fine && outcome.reason == "not installed")
     throw UnavailableError(std::string(how_to_get_it()));
   if (!outcome.fine)
     throw DiskError(
         fmt::format("{}: gnuplot could not draw it: {}", stem.string(), outcome.reason));
-  for (const char* ending : {".svg", ".pdf", ".png"}) {
-    const fs::path drawn = scratch.path() / fmt::format("picture{}", ending);
-    std::error_code error;
-    if (!fs::exists(drawn, error) || fs::file_size(drawn, error) == 0)
-      throw DiskError(fmt::format("{}{}: gnuplot wrote nothing", stem.string(), ending));
-    write_atomically(stem.string() + ending, read_bytes(drawn));
-  }
+  constexpr std::array<const char*, 3> endings{".svg", ".pdf", ".png"};
+  const auto drawn = [&](const char* ending) { return scratch.path() / ("picture"s + ending); };
+  std::error_code error;
+  for (const char* ending : endings)  // all of them, before one gets its name
+    if (!fs::exists(drawn(ending), error) || !is_whole(drawn(ending)))
+      throw DiskError(fmt::format("{}{}: gnuplot wrote {}", stem.string(), ending,
+                                  outcome.output.empty() ? "only a part of it; is the disk full?"
+                                                         : outcome.output.substr(0, 200)));
+  for (const char* ending : endings) publish(drawn(ending), stem.string() + ending);
 }
 
 std::string gnuplot_text(std::string_view text) {

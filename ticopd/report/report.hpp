@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -25,6 +26,7 @@ struct ReportOptions {
   std::vector<Target> targets;
   std::string bits = "bits_payload";  // x axis of the figure's bit panels: one of bits_names()
   std::filesystem::path folder;       // run folders are named relative to it; write_report sets it
+  const std::atomic<bool>* stop = nullptr;  // set from outside: end the drawing, throw Interrupted
 };
 std::span<const std::string_view> bits_names();  // bits_paper, bits_payload, bits_link
 

@@ -168,10 +168,12 @@ std::string summary_csv(std::span<const Series> runs, const ReportOptions& optio
       head.push_back(fmt::format("{}_{}_{}", t.metric, t.value, unit));
   std::string text = fmt::format("{}\n", fmt::join(head, ","));
   for (const Series& run : runs) {
-    Cells cells = {run.label,   folder_name(run, options), run.status(), run.algorithm(),
-                   run.codec(), shortest(run.rate())};
+    Cells cells = {run.label, folder_name(run, options), run.status(), run.algorithm(),
+                   run.codec()};
+    for (std::string& cell : cells) cell = csv_cell(cell);
+    cells.push_back(shortest(run.rate()));
     for (const std::size_t c : shown) cells.push_back(shortest(run.columns[c].back()));
-    cells.push_back(run.word("/digest"));
+    cells.push_back(csv_cell(run.word("/digest")));
     for (const Target& t : options.targets) {
       const auto r = reached(run, t);
       if (r)
@@ -180,7 +182,6 @@ std::string summary_csv(std::span<const Series> runs, const ReportOptions& optio
       else
         cells.insert(cells.end(), {"", "", ""});
     }
-    for (std::string& cell : cells) cell = csv_cell(cell);
     text += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return text;

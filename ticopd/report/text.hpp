@@ -6,13 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "ticopd/system/text.hpp"
+
 namespace ticopd {
 
-// Labels come from users and may hold anything. These functions make them safe for a terminal, a
-// table and a picture, and short enough.
-
-// One line of valid UTF-8: control characters become blanks, invalid bytes become '?'.
-std::string plain(std::string_view text);
+// Labels come from users and may hold anything. These functions, with plain() of system/text.hpp,
+// make them safe for a terminal, a table and a picture, and short enough.
 
 // The number of code points in valid UTF-8, a good estimate of terminal columns.
 std::size_t characters(std::string_view text);
@@ -29,7 +28,8 @@ std::vector<std::string> shortened_apart(std::span<const std::string> labels, st
 std::string padded_left(std::string_view text, std::size_t width);   // blanks before
 std::string padded_right(std::string_view text, std::size_t width);  // blanks after
 
-// A CSV cell by RFC 4180: quoted if it contains a comma, a quote or a line end.
+// A CSV cell of text by RFC 4180: one line, quoted if it contains a comma or a quote. A cell that
+// begins with = + - or @ gets an apostrophe before it: to a spreadsheet it would be a formula.
 std::string csv_cell(std::string_view text);
 
 }  // namespace ticopd

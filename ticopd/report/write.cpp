@@ -2,7 +2,6 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/report/figure.hpp"
-#include "ticopd/report/gnuplot.hpp"
 #include "ticopd/report/page.hpp"
 #include "ticopd/report/report.hpp"
 #include "ticopd/system/file.hpp"
@@ -34,15 +33,15 @@ Written write_report(const fs::path& folder, std::span<const Series> runs,
   };
   write("summary.csv", summary_csv(runs, here));
   std::string no_figure;
-  if (Gnuplot::available()) try {
-      draw_figure(runs, here.bits, folder / "figure");
-      for (const char* name : {"figure.svg", "figure.pdf", "figure.png"})
-        written.files.push_back(folder / name);
-    } catch (const DiskError& e) {  // table and page work without gnuplot
-      no_figure = e.what();
-    }
-  else
-    no_figure = Gnuplot::how_to_get_it();
+  try {
+    draw_figure(runs, here.bits, folder / "figure", here.stop);
+    for (const char* name : {"figure.svg", "figure.pdf", "figure.png"})
+      written.files.push_back(folder / name);
+  } catch (const DiskError& e) {  // table and page work without gnuplot
+    no_figure = e.what();
+  } catch (const UnavailableError& e) {
+    no_figure = e.what();
+  }
   if (!no_figure.empty())
     written.missing.push_back(fmt::format("figure.svg, figure.pdf, figure.png: {}", no_figure));
   if (const std::string html = page(report_json(runs, here)); !html.empty())

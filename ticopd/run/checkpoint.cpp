@@ -7,6 +7,7 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/run/shared_file.hpp"
+#include "ticopd/system/json.hpp"
 #include "ticopd/transport/collective.hpp"
 #include "ticopd/transport/frame.hpp"
 
@@ -76,10 +77,9 @@ Header read_header(File& file, const fs::path& path) {
                       std::to_string(length) + ")");
   std::string text(length, '\0');
   file.read_at(sizeof length, std::as_writable_bytes(std::span(text)));
-  Header header{json::parse(text, nullptr, false), sizeof length + length};
-  // The parser stops at a NUL and would not see the text after it.
-  if (text.find('\0') != std::string::npos || !header.text.is_object() ||
-      !header.text.contains("__metadata__") || !header.text["__metadata__"].is_object())
+  Header header{parse_json(text), sizeof length + length};
+  if (!header.text.is_object() || !header.text.contains("__metadata__") ||
+      !header.text["__metadata__"].is_object())
     throw FormatError(path.string() + ": is not a checkpoint (header does not parse)");
   if (header.text["__metadata__"].value("check", json()) != check_of(header.text))
     throw FormatError(path.string() + ": its header is damaged (its hash differs)");

@@ -8,6 +8,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/run/checkpoint.hpp"
 #include "ticopd/run/traffic_record.hpp"
+#include "ticopd/system/json.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd {
@@ -28,7 +29,7 @@ std::string round_of(const json& notes) {
 
 }  // namespace
 
-Ledger::Agent ledger_agent(const json& j) {
+Ledger::Agent ledger_agent(const json& j, std::size_t links) {
   Ledger::Agent a;
   a.messages = j.at("messages");
   a.payload_bytes = j.at("payload_bytes");
@@ -36,6 +37,10 @@ Ledger::Agent ledger_agent(const json& j) {
   a.saturated = j.at("saturated");
   a.link_messages = j.at("link_messages").get<std::vector<std::uint64_t>>();
   a.link_bytes = j.at("link_bytes").get<std::vector<std::uint64_t>>();
+  // The ledger is indexed by link from here on, without further checks.
+  if (a.link_messages.size() != links || a.link_bytes.size() != links)
+    throw FormatError(fmt::format("the ledger is of another graph: {} links and {} here",
+                                  a.link_bytes.size(), links));
   return a;
 }
 
@@ -48,7 +53,9 @@ json gather_ledger(AnyNetwork<T>& net) {
   for (const Bytes& part : all_gather(net.surroundings().transport, channel_checkpoint,
                                       to_bytes<char>(std::span(text)))) {
     const std::vector<char> chars = from_bytes<char>(part);
-    for (auto& a : json::parse(chars.begin(), chars.end())) all.push_back(std::move(a));
+    json agents = parse_json({chars.data(), chars.size()});
+    if (!agents.is_array()) throw FormatError("a control message does not parse");
+    for (auto& a : agents) all.push_back(std::move(a));
   }
   return all;
 }

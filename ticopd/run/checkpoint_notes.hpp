@@ -14,8 +14,9 @@ nlohmann::json gather_ledger(AnyNetwork<T>& net);
 extern template nlohmann::json gather_ledger(AnyNetwork<float>&);
 extern template nlohmann::json gather_ledger(AnyNetwork<double>&);
 
-// Parses one entry of gather_ledger().
-Ledger::Agent ledger_agent(const nlohmann::json& j);
+// Parses one entry of gather_ledger(). FormatError if it is of an agent with other than `links`
+// neighbours.
+Ledger::Agent ledger_agent(const nlohmann::json& j, std::size_t links);
 
 // DiskError if the ranks do not see the same checkpoint: ranks that resume from different rounds
 // would wait for each other for ever. Collective: every rank calls it.

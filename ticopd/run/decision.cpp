@@ -46,6 +46,11 @@ Next Decision::after(std::uint32_t round, std::uint32_t end) {
   return next == Next::go && by_round ? Next::save : next;
 }
 
+void Decision::give_up(std::uint32_t round) {
+  // Take what rank 0 sent a round ahead, so that no message is left behind.
+  if (transport_.size() > 1 && transport_.rank() > 0 && round > first_round_) told_by_leader();
+}
+
 void Decision::saved() {
   saved_at_ = seconds_now();
 }

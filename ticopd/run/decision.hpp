@@ -20,6 +20,8 @@ class Decision {
 
   void begin_with(std::uint32_t first_round) { first_round_ = first_round; }
   Next after(std::uint32_t round, std::uint32_t end);
+  // The run stops in the middle of this round, on all ranks: nobody sends or waits any more.
+  void give_up(std::uint32_t round);
   void saved();  // the clock of Saving::every_s starts again
 
  private:

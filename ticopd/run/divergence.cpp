@@ -21,7 +21,8 @@ std::optional<double> loss_of(const Metrics& m) {
   return m.loss_max ? m.loss_max : m.loss_local;
 }
 
-std::optional<Runaway> runaway_metric(const Metrics& m, double most) {
+std::optional<Runaway> runaway_metric(const Metrics& m, const std::optional<double>& first_loss) {
+  const double most = first_loss ? 1e9 * (1 + std::abs(*first_loss)) : INFINITY;
   // Not `value > most`: NaN is larger than nothing.
   if (const auto loss = loss_of(m); loss && !(std::isfinite(*loss) && *loss <= most))
     return runaway(m.loss_max ? "loss_max" : "loss_local", *loss);

@@ -16,8 +16,10 @@ struct Runaway {
 // The loss that a row has: at all models, or each agent's own; empty at the level of rows.
 std::optional<double> loss_of(const Metrics& m);
 
-// A loss above `most`, or any figure that is not finite.
-std::optional<Runaway> runaway_metric(const Metrics& m, double most);
+// The rule of divergence, one for `run`, `compare`, `tune` and solve(): a loss beyond a billion
+// times the first one, any figure that is not finite, or a model beyond all bounds (below). An
+// empty first loss is not compared with.
+std::optional<Runaway> runaway_metric(const Metrics& m, const std::optional<double>& first_loss);
 
 // A model that is not finite, or absurdly large: far cheaper than to measure. Every rank calls it
 // and gets the same.

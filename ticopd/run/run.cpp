@@ -13,6 +13,8 @@
 #include "ticopd/run/decision.hpp"
 #include "ticopd/run/digest.hpp"
 #include "ticopd/run/divergence.hpp"
+#include "ticopd/run/inputs.hpp"
+#include "ticopd/run/machine.hpp"
 #include "ticopd/run/saved_state.hpp"
 #include "ticopd/run/stopwatch.hpp"
 #include "ticopd/run/traffic_record.hpp"
@@ -36,7 +38,8 @@ Surroundings<T> surroundings_of(const Setup<T>& s, Transport& transport, Pool& p
           .batch = s.batch,
           .links = s.links,
           .channel_noise = s.channel_noise,
-          .metric_scope = s.watch.scope};
+          .metric_scope = s.watch.scope,
+          .stop = s.watch.stop};
 }
 
 template <class T>
@@ -69,13 +72,30 @@ void require_samples(const Setup<T>& s) {
 
 template <class T>
 Setup<T> checked(Setup<T> s) {
-  if (s.execution.ranks < 1 || s.execution.threads < 1)
-    throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
+  check_setup(s);
   require_samples(s);
   return s;
 }
 
 }  // namespace
+
+template <class T>
+void check_setup(const Setup<T>& s) {
+  if (!s.objective) throw ConfigError("setup.objective: is missing, and has no default");
+  if (!s.codec) throw ConfigError("setup.codec: is null; leave it out for no compression");
+  if (s.objective->agents() != s.graph.agents())
+    throw ConfigError(fmt::format("setup.graph has {} agents, and setup.objective has {}",
+                                  s.graph.agents(), s.objective->agents()));
+  if (s.objective->dimension() == 0)
+    throw ConfigError("setup.objective: its dimension is 0; allowed is a whole number from 1 up");
+  if (s.iterations == 0)
+    throw ConfigError("setup.iterations = 0: allowed is a whole number from 1 up");
+  if (s.execution.ranks < 1 || s.execution.threads < 1)
+    throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
+}
+
+template void check_setup(const Setup<float>&);
+template void check_setup(const Setup<double>&);
 
 template <class T>
 struct Run<T>::State {
@@ -95,6 +115,8 @@ struct Run<T>::State {
     if (watch.until_bits > 0 && transport.size() > 1)
       throw ConfigError("a run that ends by the bits it sent must be in one process");
     traffic.begin(*net, json::array());
+    inputs = inputs_of(setup, transport);
+    if (watch.first_loss) first_loss = watch.first_loss;
     run = algorithm(*net);
     bits = bits_sent();  // a warm start has sent something already
     if (setup.saving.resume) restore(setup.saving.file);
@@ -108,14 +130,21 @@ struct Run<T>::State {
     if (std::exchange(begun, true)) return;
     if (round() > 0 && spent_all_bits()) end = round();  // ended, and was not told
     decision.begin_with(round() + 1);
-    if (round() == 0 && !watch.only_last) log();
+    // Asked to stop while this round was measured, or a run that only now begins.
+    if (must_log() && logged != round() && !log()) return;
     if (round() != end) return;
     save();
     // Killed after the last checkpoint and before the end: logged and digested then, not known now.
-    if (last.iteration != round()) {
-      last = ticopd::measure(*net, *run, watch.level);
-      last.seconds = clock.before();
-    }
+    if (last.iteration != round()) try {
+        last = ticopd::measure(*net, *run, watch.level);
+        last.seconds = clock.before();
+      } catch (const MeasuringStopped&) {
+        stopped = true;
+      }
+  }
+
+  bool must_log() const {
+    return watch.only_last ? round() == end && round() > 0 : watch.rounds(round(), end);
   }
 
   void make_round() {
@@ -123,10 +152,11 @@ struct Run<T>::State {
     transport.set_round(round());
     run->step();
     if (spent_all_bits()) end = round();
-    if (watch.only_last ? round() == end : watch.rounds(round(), end))
-      log();
-    else if (watch.only_last && std::has_single_bit(round()))
+    if (must_log()) {
+      if (!log()) return;
+    } else if (watch.only_last && std::has_single_bit(round())) {
       look_at_models();
+    }
     if (leader() && watch.on_round) watch.on_round(round());
     const Next next = decision.after(round(), end);
     stopped = next == Next::stop && round() < end;
@@ -147,8 +177,17 @@ struct Run<T>::State {
     return sent;
   }
 
-  void log() {
-    Metrics m = ticopd::measure(*net, *run, watch.level);
+  // False: asked to stop meanwhile. Then the state is saved, and this round is still to be logged.
+  bool log() {
+    Metrics m;
+    try {
+      m = ticopd::measure(*net, *run, watch.level);
+    } catch (const MeasuringStopped&) {
+      decision.give_up(round());
+      stopped = true;
+      save();
+      return false;
+    }
     if (watch.lyapunov && !watch.only_last) m.lyapunov = watch.lyapunov(*net, *run);
     // Full metrics need buffers as large as all models: they go back to the system until the next
     // logged round. The other levels need so little that to fault it in again would cost more.
@@ -156,14 +195,13 @@ struct Run<T>::State {
     digest.add(*net, run->x());
     m.seconds = clock.seconds();
     last = m;
+    logged = round();
     if (transport.size() == 1) logged_ledger = net->ledger().agents;
     if (leader() && watch.on_log) watch.on_log(m);
-    if (m.iteration == 0) first_loss = loss_of(m).value_or(0);
-    // Where only the last round is measured, there is no first loss to compare with.
-    const double most = watch.only_last ? INFINITY : 1e9 * (1 + std::abs(first_loss));
-    std::optional<Runaway> runaway = runaway_metric(m, most);
-    if (!runaway && watch.level != MetricLevel::full) runaway = runaway_model(*net, run->x());
-    if (!runaway) return;
+    if (m.iteration == 0) first_loss = loss_of(m);
+    std::optional<Runaway> runaway = runaway_metric(m, first_loss);
+    if (!runaway) runaway = runaway_model(*net, run->x());
+    if (!runaway) return true;
     logged_ledger = ledger();  // all ranks are here
     throw diverged(fmt::format("diverged: {} after round {}", runaway->what, m.iteration));
   }
@@ -184,7 +222,10 @@ struct Run<T>::State {
 
   std::vector<Ledger::Agent> ledger() {
     std::vector<Ledger::Agent> all;
-    for (const json& a : gather_ledger(*net)) all.push_back(ledger_agent(a));
+    for (const json& a : gather_ledger(*net)) {
+      const int agent = static_cast<int>(all.size());
+      all.push_back(ledger_agent(a, static_cast<std::size_t>(setup.graph.degree(agent))));
+    }
     return all;
   }
 
@@ -203,6 +244,9 @@ struct Run<T>::State {
                            .ledger = gather_ledger(*net),
                            .parts = traffic.parts(*net),
                            .bits_before = bits_before,
+                           .inputs = inputs,
+                           .machine = machine_now(),
+                           .logged = logged,
                            .first_loss = first_loss,
                            .seconds = seconds_of_leader()};
     save_checkpoint(file, *net, *run, saved.to_notes());
@@ -219,23 +263,68 @@ struct Run<T>::State {
   void restore(const std::filesystem::path& file) {
     refuse_other_checkpoint(file, transport);
     if (!std::filesystem::exists(file)) return;  // stopped before the first checkpoint
-    const SavedState saved = SavedState::read(file);
+    const SavedState saved = SavedState::read(file, setup.graph.agents());
+    refuse_other_inputs(file, saved);
+    warn_of_other_machine(file, saved);
+    if (saved.round > setup.iterations)
+      throw FormatError(fmt::format("{}: is of round {}, and the run has {}", file.string(),
+                                    saved.round, setup.iterations));
     try {
+      std::vector<Ledger::Agent> ledger;
+      for (std::size_t row = 0; row < net->placement().rows(); ++row) {
+        const int agent = net->placement().agent(row);
+        ledger.push_back(ledger_agent(saved.ledger.at(static_cast<std::size_t>(agent)),
+                                      static_cast<std::size_t>(setup.graph.degree(agent))));
+      }
       load_checkpoint(file, *net, *run);
       net->begin_round(saved.round);
       run->resumed();
       digest = Digest::restore(saved.digest);
       clock.begin_at(saved.seconds);
-      first_loss = saved.first_loss;
-      for (std::size_t row = 0; row < net->placement().rows(); ++row)
-        net->ledger().agents[row] =
-            ledger_agent(saved.ledger.at(static_cast<std::size_t>(net->placement().agent(row))));
+      if (!watch.first_loss) first_loss = saved.first_loss;
+      // Files of 0.1 do not say it: they were saved after the round was logged.
+      logged = saved.logged || !saved.inputs.is_null() ? saved.logged : saved.round;
+      net->ledger().agents = std::move(ledger);
       bits = saved.bits_before.is_null() ? bits_sent() : saved.bits_before.get<double>();
       traffic.begin(*net, saved.parts.is_null() ? TrafficRecord::part_of(saved.ledger, round())
                                                 : saved.parts);
     } catch (const json::exception&) {
       throw FormatError(file.string() + ": its notes are damaged");
+    } catch (const FormatError& e) {
+      const std::string what = e.what();  // some of these do not know the file
+      throw FormatError(what.starts_with(file.string()) ? what : file.string() + ": " + what);
     }
+  }
+
+  json machine_now() const {
+    json now = machine_json();
+    now["device"] = name_of(setup.execution.device);
+    return now;
+  }
+
+  void refuse_other_inputs(const std::filesystem::path& file, const SavedState& saved) {
+    if (saved.inputs.is_null())
+      warn(
+          fmt::format("{}: was made by a version that kept no fingerprints; that data, graph and "
+                      "start are still the same cannot be checked",
+                      file.string()));
+    if (const std::string what = difference_of_inputs(inputs, saved.inputs); !what.empty())
+      throw ConfigError(
+          fmt::format("--resume: {} is of another experiment: {}", file.string(), what));
+  }
+
+  void warn_of_other_machine(const std::filesystem::path& file, const SavedState& saved) {
+    if (!saved.machine.is_object()) return;
+    for (const auto& [key, value] : machine_now().items())
+      if (const json then = saved.machine.value(key, json()); then != value)
+        warn(
+            fmt::format("{}: {} is {} now and was {} up to round {}; from here on the digest is "
+                        "of both",
+                        file.string(), key, value.dump(), then.dump(), saved.round));
+  }
+
+  void warn(const std::string& text) const {
+    if (leader() && watch.on_warning) watch.on_warning(text);
   }
 
   Solution<T> summary() {
@@ -270,9 +359,11 @@ struct Run<T>::State {
   TrafficRecord traffic;
   Decision decision;
   Stopwatch clock;
-  std::uint32_t end;                 // the last round
-  double bits = 0, bits_before = 0;  // sent up to the last round, and the one before it
-  double first_loss = 0;
+  std::uint32_t end;                    // the last round
+  double bits = 0, bits_before = 0;     // sent up to the last round, and the one before it
+  nlohmann::json inputs;                // of all agents
+  std::optional<double> first_loss;     // empty: not known, as at the level of rows
+  std::optional<std::uint32_t> logged;  // the last logged round
   bool begun = false, stopped = false;
 };
 

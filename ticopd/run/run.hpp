@@ -38,6 +38,13 @@ struct DivergedRun : Diverged {
   double seconds = 0;
 };
 
+// ConfigError for what a program forgot to set. A config always has it.
+template <class T>
+void check_setup(const Setup<T>& setup);
+
+extern template void check_setup(const Setup<float>&);
+extern template void check_setup(const Setup<double>&);
+
 // A run that can be stepped, measured, saved and stepped on. It hosts the agents of one rank: if
 // there are several ranks, each has a Run, and all of them make the same calls in the same order.
 // Nothing is printed and nothing is global: any number of runs may live side by side.
@@ -61,11 +68,13 @@ class Run {
   bool stopped() const;         // asked to stop before that; the state is saved
   std::uint32_t round() const;  // the last that was made
 
-  // Measures the present state. It is not logged, and leaves the digest as it is.
+  // Measures the present state. It is not logged, and leaves the digest as it is. Throws
+  // Interrupted if asked to stop meanwhile.
   Metrics measure(MetricLevel level = MetricLevel::full);
 
   // The state as a file, and back; resume only before the first step. A run that goes on from a
-  // file has the bits of one that was never interrupted.
+  // file has the bits of one that was never interrupted. ConfigError if the file is of a run with
+  // other data, another graph or another start; a warning if kernel, BLAS or device changed.
   void save(const std::filesystem::path& file);
   void resume(const std::filesystem::path& file);
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ticopd/algorithms/any_run.hpp"
@@ -44,12 +45,14 @@ struct Watch {
   MetricLevel level = MetricLevel::full;
   MetricScope scope = {};  // the samples and agents that metrics look at
   bool only_last = false;  // measure the last round alone; x is watched, so divergence ends it soon
+  std::optional<double> first_loss = {};  // the loss at round 0 if it is known and not measured
 
   // F_t of the theorem, evaluated at each logged round: experiment/analysis.hpp makes it. One rank
   // only.
   std::function<double(AnyNetwork<T>&, AnyRun<T>&)> lyapunov = {};
 
-  // Warnings about the parameters of an algorithm given as a struct, before the first round.
+  // Warnings before the first round: about the parameters of an algorithm given as a struct, a
+  // codec that does not suit it, or a checkpoint that was made elsewhere. On rank 0.
   std::function<void(const std::string&)> on_warning = {};
   std::function<void(const Metrics&)> on_log = {};         // after each logged round
   std::function<void(std::uint32_t round)> on_round = {};  // after each round

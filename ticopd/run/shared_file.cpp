@@ -9,6 +9,7 @@
 #include <string>
 
 #include "ticopd/error.hpp"
+#include "ticopd/system/file.hpp"
 #include "ticopd/transport/collective.hpp"
 
 namespace ticopd {
@@ -16,17 +17,15 @@ namespace ticopd {
 namespace fs = std::filesystem;
 
 File::File(const fs::path& path, int flags)
-    : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
-  if (fd_ < 0) fail("cannot be opened");
+    : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC)) {
+  if (fd_.get() < 0) fail("cannot be opened");
 }
 
-File::~File() {
-  ::close(fd_);
-}
+File::File(const fs::path& path, NewFile) : path_(path), fd_(create_file(path)) {}
 
 void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t n = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) fail("cannot be written");
     offset += static_cast<std::uint64_t>(n);
@@ -36,7 +35,7 @@ void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
 
 void File::read_at(std::uint64_t offset, std::span<std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = ::pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t n = ::pread(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail("cannot be read");
     if (n == 0) throw FormatError(path_.string() + ": ends too early");
@@ -47,12 +46,12 @@ void File::read_at(std::uint64_t offset, std::span<std::byte> bytes) {
 
 std::uint64_t File::size() {
   struct stat s {};
-  if (::fstat(fd_, &s) != 0) fail("cannot be read");
+  if (::fstat(fd_.get(), &s) != 0) fail("cannot be read");
   return static_cast<std::uint64_t>(s.st_size);
 }
 
 void File::flush() {
-  if (::fsync(fd_) != 0) fail("cannot be written to the disk");
+  if (::fsync(fd_.get()) != 0) fail("cannot be written to the disk");
 }
 
 void File::fail(const char* what) const {
@@ -66,7 +65,7 @@ namespace {
 void write_pieces(Transport& transport, const fs::path& temporary, const fs::path& path,
                   std::span<const std::byte> head, std::span<const FilePiece> mine) {
   const bool leader = transport.rank() == 0;
-  if (leader) File(temporary, O_WRONLY | O_CREAT | O_TRUNC).write_at(0, head);
+  if (leader) File(temporary, File::NewFile{}).write_at(0, head);
   barrier(transport, channel_checkpoint);
   {
     std::error_code error;
@@ -74,7 +73,7 @@ void write_pieces(Transport& transport, const fs::path& temporary, const fs::pat
       throw DiskError(temporary.string() + ": rank 0 made it, but rank " +
                       std::to_string(transport.rank()) +
                       " does not see it: all ranks need one folder, on a shared file system");
-    File file(temporary, O_WRONLY);
+    File file(temporary, O_WRONLY | O_NOFOLLOW);
     for (const FilePiece& s : mine) file.write_at(s.offset, s.bytes);
     file.flush();
   }

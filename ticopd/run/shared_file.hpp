@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 
+#include "ticopd/system/descriptor.hpp"
 #include "ticopd/transport/transport.hpp"
 
 namespace ticopd {
@@ -11,10 +12,10 @@ namespace ticopd {
 // A file descriptor whose errors name the file and the reason.
 class File {
  public:
-  File(const std::filesystem::path& path, int flags);  // flags of open(2); DiskError
-  ~File();
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  struct NewFile {};
+
+  File(const std::filesystem::path& path, int flags);  // flags of open(2) but O_CREAT; DiskError
+  File(const std::filesystem::path& path, NewFile);    // created as create_file() does
 
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   void read_at(std::uint64_t offset, std::span<std::byte> bytes);  // FormatError if it is too short
@@ -24,7 +25,7 @@ class File {
  private:
   [[noreturn]] void fail(const char* what) const;
   std::filesystem::path path_;
-  int fd_;
+  Descriptor fd_;
 };
 
 // Bytes that a rank writes, and their offset in the file.

@@ -36,6 +36,9 @@ Solution<T> solve_by_threads(const RunFactory<T>& algorithm, const Setup<T>& set
       } catch (const std::exception& e) {
         errors[static_cast<std::size_t>(r)] = std::current_exception();
         ranks.abandon(r, e.what());
+      } catch (...) {  // a callback may throw anything; it reaches the caller below
+        errors[static_cast<std::size_t>(r)] = std::current_exception();
+        ranks.abandon(r, "an exception that has no message");
       }
     });
   for (std::thread& t : threads) t.join();
@@ -70,10 +73,11 @@ std::string name_of(Device device) {
 
 template <class T>
 Solution<T> solve(const RunFactory<T>& algorithm, const Setup<T>& setup) try {
+  check_setup(setup);
   const bool threads = setup.execution.transport == nullptr && setup.execution.ranks > 1;
   return threads ? solve_by_threads(algorithm, setup) : solve_here(algorithm, setup);
-} catch (const std::exception& e) {
-  give_up(setup, e);
+} catch (...) {
+  give_up(setup, std::current_exception());
   throw;
 }
 

@@ -22,11 +22,18 @@ extern template Solution<double> solve<double>(const RunFactory<double>&, const 
 
 // For whoever catches: processes that would wait for this one hear why it gives up.
 template <class T>
-void give_up(const Setup<T>& setup, const std::exception& why) {
+void give_up(const Setup<T>& setup, std::exception_ptr why) {
   const Execution& e = setup.execution;
   if (e.transport == nullptr || !e.abandons) return;
-  const auto* known = dynamic_cast<const Error*>(&why);
-  e.transport->abandon(known != nullptr ? known->exit_code() : 70, why.what());
+  try {
+    std::rethrow_exception(std::move(why));
+  } catch (const Error& known) {
+    e.transport->abandon(known.exit_code(), known.what());
+  } catch (const std::exception& other) {
+    e.transport->abandon(70, other.what());
+  } catch (...) {  // a callback may throw anything
+    e.transport->abandon(70, "an exception that has no message");
+  }
 }
 
 // An algorithm given as a struct, on the device of the setup. A GPU has code for the algorithms of
@@ -45,6 +52,7 @@ RunFactory<T> run_factory_on(Device device, const Algorithm& algorithm) {
 // codec that the algorithm brings.
 template <class Algorithm, class T>
 RunFactory<T> validated(Algorithm algorithm, Setup<T>& setup) {
+  check_setup(setup);
   check_parameters(algorithm);
   const AlgorithmNeeds needs = needs_of(algorithm);
   if (!setup.codec->lossless())
@@ -73,8 +81,8 @@ Solution<T> solve(Algorithm algorithm, Setup<T> setup) {
   RunFactory<T> factory;
   try {
     factory = validated(std::move(algorithm), setup);
-  } catch (const std::exception& e) {
-    give_up(setup, e);
+  } catch (...) {
+    give_up(setup, std::current_exception());
     throw;
   }
   return solve(factory, setup);

@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include "ticopd/run/machine.hpp"
+#include "ticopd/system/json.hpp"
 #include "ticopd/transport/collective.hpp"
 #include "ticopd/transport/frame.hpp"
 #include "ticopd/transport/processes.hpp"
@@ -69,7 +71,7 @@ std::vector<json> all_gather_json(Transport& transport, const json& mine) {
   for (const Bytes& part :
        all_gather(transport, channel_control, to_bytes<char>(std::span(text)))) {
     const std::vector<char> chars = from_bytes<char>(part);
-    all.push_back(json::parse(chars.begin(), chars.end(), nullptr, false));
+    all.push_back(parse_json({chars.data(), chars.size()}));
     if (all.back().is_discarded()) throw FormatError("a control message does not parse");
   }
   return all;
@@ -104,6 +106,7 @@ json TrafficRecord::parts(AnyNetwork<T>& net) const {
   json part{{"ranks", transport.size()}, {"from_round", from_round_}, {"to_round", net.round()},
             {"device", device_},         {"first", json::array()},    {"agents", json::array()},
             {"sent", json::array()},     {"received", json::array()}};
+  part.update(machine_json());  // what must be equal for equal digests
   for (const json& rank : all) {
     part["first"].push_back(rank.at("first"));
     for (const char* list : {"agents", "sent", "received"}) append(part[list], rank.at(list));

@@ -7,33 +7,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <utility>
+#include <stdexcept>
+#include <vector>
 
-#include "ticopd/system/stream.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/system/stream.hpp"
 
 namespace ticopd {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  int close() { return ::close(std::exchange(fd_, -1)); }  // some disks report "full" only here
-
- private:
-  int fd_;
-};
 
 [[noreturn]] void disk_trouble(const fs::path& file, std::string_view doing) {
   const int error = errno;
@@ -44,7 +30,7 @@ void write_all(int fd, std::string_view bytes, const fs::path& file) {
   while (!bytes.empty()) {
     const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) disk_trouble(file, "write");
+    if (wrote < 0) disk_trouble(file, "be written");
     bytes.remove_prefix(static_cast<std::size_t>(wrote));
   }
 }
@@ -52,7 +38,8 @@ void write_all(int fd, std::string_view bytes, const fs::path& file) {
 void sync_folder(const fs::path& folder) {
   const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Some file systems cannot sync a folder and say EINVAL; the rename itself is still atomic there.
-  if (fd.get() < 0 || (::fsync(fd.get()) != 0 && errno != EINVAL)) disk_trouble(folder, "sync");
+  if (fd.get() < 0 || (::fsync(fd.get()) != 0 && errno != EINVAL))
+    disk_trouble(folder, "be synced");
 }
 
 // .NAME.PID.COUNT.tmp, as write_atomically makes it; other names are not ours to remove.
@@ -66,6 +53,12 @@ bool is_temporary(const fs::path& name) {
   return name.extension() == ".tmp" && name.string().starts_with('.') &&
          std::ranges::count(pid_and_count, '.') == 2 &&
          pid_and_count.find_first_not_of(".0123456789") == std::string::npos;
+}
+
+// .ticopd.XXXXXX, as ScratchFolder makes it.
+bool is_scratch(const fs::path& name) {
+  constexpr std::string_view head = ".ticopd.";
+  return name.string().starts_with(head) && name.string().size() == head.size() + 6;
 }
 
 std::string drained(FileStream stream) {
@@ -85,15 +78,42 @@ std::string read_file(const fs::path& file) {
   return drained(FileStream(file));
 }
 
-void write_atomically(const fs::path& file, const std::function<void(const fs::path&)>& write) {
+namespace {
+
+// A rename would replace a device or a pipe by a plain file.
+void refuse_odd_file(const fs::path& file) {
+  std::error_code missing;
+  const fs::file_type type = fs::symlink_status(file, missing).type();
+  if (type != fs::file_type::not_found && type != fs::file_type::regular &&
+      type != fs::file_type::symlink)
+    throw DiskError(fmt::format("{}: cannot be written: it is {}, not a file", file.string(),
+                                type == fs::file_type::directory ? "a directory" : "a device"));
+}
+
+}  // namespace
+
+Descriptor create_file(const fs::path& file) {
+  // A file of this name is a leftover of ours, or was put there to be written through. Either way
+  // the name is taken from it; what a link points to stays untouched.
+  constexpr int attempts = 10;
+  for (int attempt = 0;; ++attempt) {
+    Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (fd.get() >= 0) return fd;
+    if (errno != EEXIST || attempt == attempts) disk_trouble(file, "be created");
+    if (::unlink(file.c_str()) != 0 && errno != ENOENT) disk_trouble(file, "be replaced");
+  }
+}
+
+void write_atomically(const fs::path& file, std::string_view bytes) {
   static std::atomic<unsigned> count{0};
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const fs::path temporary = folder / temporary_name(file, count++);
+  refuse_odd_file(file);
   try {
-    write(temporary);
-    Descriptor fd(::open(temporary.c_str(), O_RDONLY | O_CLOEXEC));
-    if (fd.get() < 0 || ::fsync(fd.get()) != 0 || fd.close() != 0) disk_trouble(file, "write");
-    if (::rename(temporary.c_str(), file.c_str()) != 0) disk_trouble(file, "rename to");
+    Descriptor fd = create_file(temporary);
+    write_all(fd.get(), bytes, file);
+    if (::fsync(fd.get()) != 0 || fd.close() != 0) disk_trouble(file, "be written");
+    if (::rename(temporary.c_str(), file.c_str()) != 0) disk_trouble(file, "be renamed to");
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
@@ -101,30 +121,48 @@ void write_atomically(const fs::path& file, const std::function<void(const fs::p
   sync_folder(folder);
 }
 
-void write_atomically(const fs::path& file, std::string_view bytes) {
-  write_atomically(file, [&](const fs::path& temporary) {
-    Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (fd.get() < 0) disk_trouble(file, "write");
-    write_all(fd.get(), bytes, file);
-    if (fd.close() != 0) disk_trouble(file, "write");
-  });
+void publish(const fs::path& temporary, const fs::path& file) {
+  refuse_odd_file(file);
+  {
+    const Descriptor fd(::open(temporary.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (fd.get() < 0 || ::fsync(fd.get()) != 0) disk_trouble(temporary, "be read");
+  }
+  if (::rename(temporary.c_str(), file.c_str()) != 0) disk_trouble(file, "be renamed to");
+  sync_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
 }
 
 void remove_unfinished(const fs::path& folder) {
   std::error_code error;  // a leftover that stays harms nobody
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (is_temporary(entry.path().filename())) fs::remove(entry.path(), error);
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const fs::path name = entry.path().filename();
+    if (is_temporary(name)) fs::remove(entry.path(), error);
+    if (is_scratch(name)) fs::remove_all(entry.path(), error);
+  }
 }
 
 ScratchFolder::ScratchFolder(const fs::path& parent) {
-  std::string name = (parent / "ticopd.XXXXXX").string();
+  std::string name = (parent / ".ticopd.XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr)
     throw DiskError(
         fmt::format("{}: cannot make a folder: {}", parent.string(), std::strerror(errno)));
   path_ = name;
 }
 
+ScratchFolder ScratchFolder::anywhere() {
+  std::vector<fs::path> places;
+  if (const char* wish = std::getenv("TMPDIR"); wish != nullptr && fs::path(wish).is_absolute())
+    places.emplace_back(wish);
+  places.insert(places.end(), {"/tmp", "/var/tmp", "/dev/shm"});
+  for (const fs::path& place : places) try {
+      return ScratchFolder(place);
+    } catch (const DiskError&) {
+      if (&place == &places.back()) throw;
+    }
+  throw std::logic_error("ScratchFolder::anywhere: no place");
+}
+
 ScratchFolder::~ScratchFolder() {
+  if (path_.empty()) return;
   std::error_code ignored;
   fs::remove_all(path_, ignored);
 }

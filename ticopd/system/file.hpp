@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "ticopd/system/descriptor.hpp"
 
 namespace ticopd {
 
@@ -19,11 +21,14 @@ std::string read_file(const std::filesystem::path& file);
 // removed; DiskError names the path and the system's reason.
 void write_atomically(const std::filesystem::path& file, std::string_view bytes);
 
-// The same, with `write` filling the temporary file. Exceptions of `write` are passed on.
-void write_atomically(const std::filesystem::path& file,
-                      const std::function<void(const std::filesystem::path&)>& write);
+// A new, empty file, open for writing: the one way in which files are created. It never writes
+// through a link or into a file that is there: a leftover of that name is removed first. DiskError.
+Descriptor create_file(const std::filesystem::path& file);
 
-// Removes the temporary files above that killed writers left in this folder.
+// Gives a file that another program wrote its final name: fsync, rename, fsync of the folder.
+void publish(const std::filesystem::path& temporary, const std::filesystem::path& file);
+
+// Removes the temporary files and scratch folders that killed writers left in this folder.
 void remove_unfinished(const std::filesystem::path& folder);
 
 // A new folder inside `parent`, removed with its content at the end of its scope. DiskError if it
@@ -31,9 +36,11 @@ void remove_unfinished(const std::filesystem::path& folder);
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::filesystem::path& parent);
+  // In $TMPDIR, /tmp, /var/tmp or /dev/shm, whichever is usable: for what is no result.
+  static ScratchFolder anywhere();
   ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 

@@ -13,6 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "ticopd/error.hpp"
+#include "ticopd/system/program.hpp"
+
 namespace ticopd {
 namespace {
 
@@ -28,7 +31,7 @@ int number_of(std::initializer_list<const char*> variables) {
 }
 
 std::vector<fs::path> places() {
-  if (const char* given = std::getenv("TICOPD_MPI_PLUGIN"); given != nullptr && *given != '\0')
+  if (fs::path given = file_of_variable("TICOPD_MPI_PLUGIN", Named::absolute_path); !given.empty())
     return {given};
   std::error_code error;
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
@@ -40,15 +43,19 @@ std::vector<fs::path> places() {
 void* plugin(std::string& why) {
   static std::string trouble;
   static void* const opened = [] {
-    for (const fs::path& file : places()) {
-      std::error_code error;
-      if (!fs::exists(file, error)) continue;
-      if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return handle;
-      trouble = dlerror();
-      return static_cast<void*>(nullptr);
+    try {
+      for (const fs::path& file : places()) {
+        std::error_code error;
+        if (!fs::exists(file, error)) continue;
+        if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return handle;
+        trouble = dlerror();
+        return static_cast<void*>(nullptr);
+      }
+      trouble = fmt::format("{} is not beside the program (TICOPD_MPI_PLUGIN names another place)",
+                            file_name);
+    } catch (const UnavailableError& e) {
+      trouble = e.what();
     }
-    trouble = fmt::format("{} is not beside the program (TICOPD_MPI_PLUGIN names another place)",
-                          file_name);
     return static_cast<void*>(nullptr);
   }();
   why = trouble;
@@ -74,11 +81,13 @@ int process_number() {
   return std::max(0, number_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}));
 }
 
-std::string mpi_library() {
+std::string mpi_library(std::string* missing) {
   std::string why;
   void* const handle = plugin(why);
-  if (handle == nullptr) return {};
-  auto* const name = find<const char*()>(handle, "ticopd_mpi_library");
+  auto* const name =
+      handle == nullptr ? nullptr : find<const char*()>(handle, "ticopd_mpi_library");
+  if (handle != nullptr && name == nullptr) why = "it is no MPI part of ticopd";
+  if (missing != nullptr) *missing = why;
   return name == nullptr ? std::string() : name();
 }
 
@@ -118,10 +127,17 @@ std::unique_ptr<Processes> join_processes(
   std::string why;
   void* const handle = plugin(why);
   auto* join = handle == nullptr ? nullptr : find<Processes*(double)>(handle, "ticopd_join_mpi");
+  const char* const wish =
+      processes_started() > 0 ? "started by mpirun" : "network.transport = \"mpi\"";
+  const char* const named = std::getenv("TICOPD_MPI_PLUGIN");
+  if (join == nullptr && named != nullptr && *named != '\0')
+    throw UnavailableError(
+        fmt::format("{}, but TICOPD_MPI_PLUGIN names no MPI part of ticopd: {}", wish,
+                    handle != nullptr ? fmt::format("{} has no ticopd_join_mpi", named) : why));
   if (join == nullptr)
     throw UnavailableError(fmt::format(
-        "{}, but this build has no MPI part: {}; install libopenmpi-dev and build again",
-        processes_started() > 0 ? "started by mpirun" : "network.transport = \"mpi\"", why));
+        "{}, but this build has no MPI part: {}; install libopenmpi-dev and build again", wish,
+        why));
   const auto version = find<const char*()>(handle, "ticopd_mpi_version");
   const auto layout = find<unsigned long()>(handle, "ticopd_mpi_layout");
   if (version == nullptr || std::string(version()) != TICOPD_VERSION || layout == nullptr ||

@@ -19,8 +19,8 @@ int processes_started();
 int process_number();
 
 // The MPI that the plug-in was built with: "Open MPI 4.1.4", "MPICH 4.0.2"; empty without a
-// plug-in.
-std::string mpi_library();
+// plug-in, and then `missing` says why.
+std::string mpi_library(std::string* missing = nullptr);
 
 // Joins the other processes. Throws UnavailableError if there is no plug-in, or if its MPI is not
 // that of the mpirun that started us.

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "ticopd/error.hpp"
 #include "ticopd/report/gnuplot.hpp"
 #include "ticopd/report/series.hpp"
 #include "ticopd/system/file.hpp"
+#include "ticopd/system/json.hpp"
 #include "ticopd/tune/trials.hpp"
 #include "ticopd/tune/tune.hpp"
 
@@ -42,13 +43,14 @@ std::string datablocks(const std::vector<TrialResult>& results, const Tuned& tun
 
 }  // namespace
 
-std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned) {
-  if (!Gnuplot::available())
-    return fmt::format("search.svg, search.pdf, search.png: {}", Gnuplot::how_to_get_it());
-  const json search = json::parse(read_file(folder / "search.json"), nullptr, false);
-  if (!search.is_object() || !search.contains("axes"))
+std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned,
+                        const std::atomic<bool>* stop) {
+  const json search = parse_json(read_file(folder / "search.json"));
+  std::vector<std::string> axes;
+  for (const json& axis : search.is_object() ? search.value("axes", json()) : json())
+    axes.push_back(axis.is_string() ? axis.get<std::string>() : std::string());
+  if (std::ranges::any_of(axes, [&](auto& a) { return !tuned.values.contains(a); }) || axes.empty())
     throw FormatError((folder / "search.json").string() + ": is not a search");
-  const auto axes = search["axes"].get<std::vector<std::string>>();
   TrialLog log(folder / "trials.csv", axes, tuned.metric);
   log.load();
   bool positive = true;
@@ -72,8 +74,11 @@ std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned)
   }
   script += "unset multiplot\n";
   try {
-    Gnuplot::draw(script, folder / "search", 1.2 + 2.2 * static_cast<double>(axes.size()), 2.6);
+    Gnuplot::draw(script, folder / "search", 1.2 + 2.2 * static_cast<double>(axes.size()), 2.6,
+                  stop);
   } catch (const DiskError& e) {  // the step sizes are valid without a picture
+    return fmt::format("search.svg, search.pdf, search.png: {}", e.what());
+  } catch (const UnavailableError& e) {
     return fmt::format("search.svg, search.pdf, search.png: {}", e.what());
   }
   return {};

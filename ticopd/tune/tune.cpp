@@ -15,6 +15,7 @@
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/cores.hpp"
 #include "ticopd/system/file.hpp"
+#include "ticopd/system/json.hpp"
 #include "ticopd/tune/trials.hpp"
 
 namespace ticopd {
@@ -156,7 +157,7 @@ class Tuning {
     for (const SearchAxis& a : space_.axes()) search["ranges"].push_back({a.low, a.high, a.closed});
     remove_unfinished(options_.out);
     if (fs::exists(file)) {
-      const json before = json::parse(read_file(file), nullptr, false);
+      const json before = parse_json(read_file(file));
       if (!before.is_object()) throw FormatError(file.string() + ": is not a search");
       if (const std::string difference = first_difference(search, before); !difference.empty())
         throw ConfigError(fmt::format("--resume: {} holds another search: {}",
@@ -304,8 +305,7 @@ class Tuning {
     if (const auto round = notes.find("round"); round != notes.end())
       saved.round = static_cast<std::uint32_t>(std::strtoul(round->second.c_str(), nullptr, 10));
     const auto ledger = notes.find("ledger");
-    const json agents =
-        ledger == notes.end() ? json() : json::parse(ledger->second, nullptr, false);
+    const json agents = ledger == notes.end() ? json() : parse_json(ledger->second);
     if (agents.is_array())
       for (const json& a : agents)
         saved.bits += 8 * a.value("payload_bytes", 0.0) / static_cast<double>(agents.size());

@@ -50,6 +50,7 @@ std::string tuned_toml(const RunSet& run_set, std::span<const Tuned> tuned);
 
 // Draws search.svg, .pdf and .png in the folder of a search: every trial, one panel per parameter.
 // Returns what could not be drawn and why; empty on success.
-std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned);
+std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned,
+                        const std::atomic<bool>* stop = nullptr);
 
 }  // namespace ticopd

@@ -1,0 +1,104 @@
+#include "ticopd/experiment/kinds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/values.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+bool has(const json& tree, std::string_view key) {
+  return tree.contains(pointer_to(key));
+}
+
+// The kind that a key chooses: "csv" for problem.data = "csv:FILE". Empty if it chooses none.
+std::string chosen(const json& tree, const std::string& chooser, std::span<const KeyInfo> keys) {
+  const auto info = std::ranges::find(keys, chooser, &KeyInfo::name);
+  json value = info == keys.end() ? json() : to_json(info->value);
+  // codec.then is an option itself: it chooses nothing where nobody reads it.
+  if (has(tree, chooser) && (info == keys.end() || uses(tree, *info, keys)))
+    value = tree[pointer_to(chooser)];
+  if (!value.is_string()) return {};
+  const std::string text = value;
+  return text.substr(0, text.find(':'));
+}
+
+void remove(json& tree, std::string_view key) {
+  const auto at = pointer_to(key);
+  tree[at.parent_pointer()].erase(at.back());
+}
+
+void overlay(json& below, const json& above) {
+  for (const auto& [key, value] : above.items())
+    if (value.is_object() && below.contains(key) && below[key].is_object())
+      overlay(below[key], value);
+    else
+      below[key] = value;
+}
+
+}  // namespace
+
+bool uses(const json& tree, const KeyInfo& key, std::span<const KeyInfo> keys) {
+  if (key.takers.empty()) return true;
+  return std::ranges::any_of(key.choosers, [&](const std::string& chooser) {
+    if (chooser == key.name) return false;
+    return std::ranges::find(key.takers, chosen(tree, chooser, keys)) != key.takers.end();
+  });
+}
+
+void refuse_unused(const json& tree, std::span<const KeyInfo> keys) {
+  for (const KeyInfo& key : keys) {
+    if (!has(tree, key.name) || uses(tree, key, keys)) continue;
+    const std::string& chooser = key.choosers.front();
+    throw ConfigError(fmt::format(
+        "{} = {}: {} = \"{}\" does not use it; leave it out, or take one of those that do: {}",
+        key.name, tree[pointer_to(key.name)].dump(), chooser, chosen(tree, chooser, keys),
+        fmt::join(key.takers, ", ")));
+  }
+}
+
+void remove_unused(json& tree) {
+  const std::vector<KeyInfo> keys = config_keys();
+  std::vector<std::string> unused;  // found first: removing codec.then changes what is used
+  for (const KeyInfo& key : keys)
+    if (has(tree, key.name) && !uses(tree, key, keys)) unused.push_back(key.name);
+  for (const std::string& name : unused) remove(tree, name);
+}
+
+void drop_options_of_other_kinds(json& tree, const json& before, const json& above) {
+  const std::vector<KeyInfo> keys = config_keys();
+  const auto chosen_anew = [&](const std::string& chooser) {
+    return has(above, chooser) &&
+           (!has(before, chooser) || before[pointer_to(chooser)] != above[pointer_to(chooser)]);
+  };
+  std::vector<std::string> unused;  // found first: removing codec.then changes what is used
+  for (const KeyInfo& key : keys)
+    if (has(tree, key.name) && !has(above, key.name) && !uses(tree, key, keys) &&
+        std::ranges::any_of(key.choosers, chosen_anew))
+      unused.push_back(key.name);
+  for (const std::string& name : unused) remove(tree, name);
+}
+
+void lay_run_over(json& below, const json& above) {
+  constexpr std::pair<const char*, const char*> kinds[] = {
+      {"algorithm", "name"}, {"codec", "kind"}, {"graph", "kind"}};
+  for (const auto& [table, kind] : kinds)
+    if (const json* wanted = above.contains(table) ? &above[table] : nullptr;
+        wanted != nullptr && wanted->is_object() && wanted->contains(kind) &&
+        below.contains(table) && below[table].is_object() &&
+        below[table].value(kind, json()) != (*wanted)[kind])
+      below.erase(table);
+  const json before = below;
+  overlay(below, above);
+  drop_options_of_other_kinds(below, before, above);
+}
+
+}  // namespace ticopd
