@@ -8,6 +8,7 @@
 #include "ticopd/experiment/run_set.hpp"
 #include "ticopd/report/report.hpp"
 #include "ticopd/system/file.hpp"
+#include "ticopd/system/json.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -54,7 +55,7 @@ void begin_folder(const fs::path& out, const RunFlags& flags, const json& compar
           fmt::format("--resume: {} holds files, but no comparison by ticopd", out.string()));
   }
   remove_unfinished(out);
-  write_atomically(out / "compare.json", comparison.dump(2) + "\n");
+  write_atomically(out / "compare.json", json_text(comparison));
 }
 
 // Called after a failure. If no run has begun, compare.json is the only file; it is removed so that

@@ -25,7 +25,8 @@ static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler stores
 
 extern "C" void on_signal(int signal) {
   stop.store(true);
-  if (signal != SIGUSR1) std::signal(signal, SIG_DFL);  // batch systems may send it twice
+  // Batch systems may send SIGUSR1 twice, and the system repeats SIGXCPU every second.
+  if (signal != SIGUSR1 && signal != SIGXCPU) std::signal(signal, SIG_DFL);
 }
 
 // The message for a misspelt command or option, with the nearest word; empty if none is misspelt.
@@ -165,7 +166,9 @@ int main(int argc, char** argv) {
   std::signal(SIGUSR1, on_signal);              // mpirun forwards it to its processes
   if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN)  // stays ignored under nohup
     std::signal(SIGHUP, on_signal);
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then a write error
+  std::signal(SIGXCPU, on_signal);  // the soft limit of CPU time; the hard one kills
+  std::signal(SIGPIPE, SIG_IGN);    // a closed pipe is then a write error
+  std::signal(SIGXFSZ, SIG_IGN);    // and so is a file beyond its limit
   note_start();
   try {
     return note_end(run(argc, argv));

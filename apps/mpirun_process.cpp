@@ -28,7 +28,8 @@ class AskedToStop {
  public:
   AskedToStop() {
     sigemptyset(&signals_);
-    for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD}) sigaddset(&signals_, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGXCPU, SIGCHLD})
+      sigaddset(&signals_, signal);
     struct sigaction hangup {};
     if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)  // nohup
       sigaddset(&signals_, SIGHUP);
@@ -70,7 +71,8 @@ pid_t start(const std::vector<std::string>& words, const fs::path& notes, const 
   ::setenv(notes_variable, notes.c_str(), 1);
   if (live()) ::setenv(terminal_variable, std::to_string(terminal_width()).c_str(), 1);
   // exec keeps ignored signals ignored, so give mpirun the defaults.
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGPIPE}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGPIPE, SIGXFSZ, SIGXCPU})
+    std::signal(signal, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   // The system stops a background process that reads from the terminal.
   ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);

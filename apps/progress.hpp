@@ -5,11 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "ticopd/run/metrics.hpp"
+#include "ticopd/system/json.hpp"
 #include "ticopd/system/text.hpp"
 
 namespace ticopd::app {
@@ -21,14 +21,13 @@ void tell(fmt::format_string<Values...> text, Values&&... values) {
   std::fputs(printable(fmt::format(text, std::forward<Values>(values)...)).c_str(), stderr);
 }
 
-// The same to stdout; a lost line is found at the end (main.cpp). JSON
-// has escapes of its own, and what is not UTF-8 in it is replaced.
+// The same to stdout; a lost line is found at the end (main.cpp). JSON has escapes of its own.
 template <class... Values>
 void show(fmt::format_string<Values...> text, Values&&... values) {
   fmt::print("{}", printable(fmt::format(text, std::forward<Values>(values)...)));
 }
 inline void show_json(const nlohmann::json& value) {
-  fmt::print("{}\n", value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(value));
 }
 
 // Warnings are printed even with --quiet.

@@ -57,4 +57,15 @@ void check_lossy_codec(std::string_view algorithm, bool uncompressed, bool own_c
                     given, algorithm));
 }
 
+std::string biased_codec(std::string_view algorithm, const AlgorithmNeeds& needs,
+                         const ErrorBound& bound, const CodecOptions* options) {
+  if (!needs.unbiased_codec || bound.unbiased) return {};
+  if (options == nullptr)
+    return fmt::format("the codec is biased, and {} needs an unbiased one, or it may diverge",
+                       algorithm);
+  return fmt::format(
+      "codec.kind = \"{}\" is biased here, and {} needs an unbiased codec, or it may diverge; set {}",
+      options->kind, algorithm, unbiased_alternative(*options));
+}
+
 }  // namespace ticopd

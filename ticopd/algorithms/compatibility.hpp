@@ -60,7 +60,8 @@ void check_parameters(A& params) {
 // The requirements of an algorithm on graph and codec.
 struct AlgorithmNeeds {
   bool centre = false;       // agent 0 must be everyone's neighbour
-  bool fixed_graph = false;  // needs every link in every round
+  bool fixed_graph = false;     // needs every link in every round
+  bool unbiased_codec = false;  // E Q(v) = v, or it may diverge or end elsewhere
   std::optional<CodecOptions> codec = {};  // instead of the config's
 };
 
@@ -70,6 +71,7 @@ AlgorithmNeeds needs_of(const A& params) {
   if constexpr (requires { params.needs_centre(); }) needs.centre = params.needs_centre();
   if constexpr (requires { params.codec(); }) needs.codec = params.codec();
   needs.fixed_graph = requires { A::fixed_graph; };
+  needs.unbiased_codec = requires { A::needs_unbiased_codec; };
   return needs;
 }
 
@@ -86,6 +88,11 @@ void check_graph(std::string_view algorithm, const AlgorithmNeeds& needs, const 
 // brings its own codec. `key` is the key that chose the codec, `given` its value.
 void check_lossy_codec(std::string_view algorithm, bool uncompressed, bool own_codec,
                        std::string_view key, std::string_view given);
+
+// What to say of a codec that is biased, to an algorithm that needs an unbiased one, and which key
+// to change; empty if they suit each other. `options` may be null, for a codec of the user's own.
+std::string biased_codec(std::string_view algorithm, const AlgorithmNeeds& needs,
+                         const ErrorBound& bound, const CodecOptions* options);
 
 template <class A>
 concept TakesFromGraph = requires(A params, const Spectrum& graph, Warnings& warnings) {

@@ -15,6 +15,7 @@ struct DgdQuantized {
 
   static constexpr std::string_view name = "dgd_quantized";
   static constexpr bool fixed_graph = true;  // it mixes what it hears and nothing else
+  static constexpr bool needs_unbiased_codec = true;
   static constexpr std::string_view paper = "Liu, Yau, Wai 2025, direct quantisation";
   static constexpr auto parameters() {
     return std::array{

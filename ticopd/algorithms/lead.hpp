@@ -20,6 +20,7 @@ struct LEAD {
 
   static constexpr std::string_view name = "lead";
   static constexpr std::string_view paper = "Liu, Li, Wang, Tang, Yan 2021";
+  static constexpr bool needs_unbiased_codec = true;
   static constexpr auto parameters() {
     return std::array{Parameter<LEAD>{"eta", &LEAD::eta, positive, "step size", {1e-4, 10}},
                       Parameter<LEAD>{"alpha", &LEAD::alpha, up_to_one, "gain of the memory h"},

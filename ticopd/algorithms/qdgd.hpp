@@ -18,6 +18,7 @@ struct QDGD {
   static constexpr std::string_view name = "qdgd";
   static constexpr std::string_view paper = "Reisizadeh et al. 2019, Algorithm 1";
   static constexpr bool fixed_graph = true;  // it mixes what it hears and nothing else
+  static constexpr bool needs_unbiased_codec = true;
   static constexpr auto parameters() {
     return std::array{
         Parameter<QDGD>{"alpha", &QDGD::alpha, positive, "gradient step size", {1e-3, 10},

@@ -58,6 +58,7 @@ struct CodecAbout {
   std::array<std::string_view, 6> options = {};  // the options it takes
   std::string_view summary = "";
   bool may_follow = false;  // as codec.then, behind a sparsifier
+  std::string_view unbiased_with = "";  // the option that makes it unbiased, "scaled = false"
 };
 
 template <class T>
@@ -142,6 +143,9 @@ extern template class Codec<double>;
 
 // True if codecs of this kind accept codings other than `fixed`.
 bool has_coding(std::string_view kind);
+
+// What to set so that messages become unbiased: an option of this codec, or another kind.
+std::string unbiased_alternative(const CodecOptions& options);
 
 extern template std::unique_ptr<Codec<float>> make_codec<float>(const CodecOptions&);
 extern template std::unique_ptr<Codec<double>> make_codec<double>(const CodecOptions&);

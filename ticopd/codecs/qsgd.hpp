@@ -15,7 +15,8 @@ struct EuclideanNorm {
       .name = "qsgd",
       .options = {"bits", "scaled", "bucket", "coding"},
       .summary = "random rounding to 2^bits levels of the norm, and a sign",
-      .may_follow = true};
+      .may_follow = true,
+      .unbiased_with = "scaled = false"};
 
   static constexpr std::uint32_t top_level(unsigned bits) { return (1u << bits) - 1; }
   static constexpr bool can_scale = true, sums_squares = true;

@@ -22,7 +22,8 @@ class RandK final : public Codec<T> {
   static constexpr CodecAbout about{
       .name = "rand_k",
       .options = {"k", "fraction", "unbiased", "then"},
-      .summary = "k coordinates that both ends draw from the seed: values only"};
+      .summary = "k coordinates that both ends draw from the seed: values only",
+      .unbiased_with = "unbiased = true"};
 
   explicit RandK(const CodecOptions& options)
       : size_(options), inner_(make_codec_of_kept<T>(options)), unbiased_(options.unbiased) {}

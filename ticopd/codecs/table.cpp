@@ -67,6 +67,22 @@ bool has_coding(std::string_view kind) {
   return info && info->takes("coding");
 }
 
+std::string unbiased_alternative(const CodecOptions& options) {
+  constexpr std::size_t any_dimension = 1000;
+  const CodecInfo& info = codec_table().at(options.kind);
+  if (!info.unbiased_with.empty() && options.then.empty()) return "codec." + info.unbiased_with;
+  std::string kinds;
+  for (const CodecInfo& other : codec_table()) {
+    CodecOptions plain{.kind = other.name};
+    plain.k = 1;
+    if (other.name != options.kind &&
+        make_codec<double>(plain)->error_bound(any_dimension).unbiased &&
+        !make_codec<double>(plain)->lossless())
+      kinds += (kinds.empty() ? "" : ", ") + other.name;
+  }
+  return "codec.kind to one of " + kinds;
+}
+
 template <class T>
 std::unique_ptr<Codec<T>> make_codec(const CodecOptions& options) {
   const CodecInfo& info = codec_table().at(options.kind);

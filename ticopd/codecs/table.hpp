@@ -19,7 +19,8 @@ struct CodecInfo {
   std::string name;                  // the word of codec.kind
   std::vector<std::string> options;  // those it takes; make_codec checks their values
   std::string summary;
-  bool may_follow = false;  // as codec.then, behind a sparsifier
+  bool may_follow = false;         // as codec.then, behind a sparsifier
+  std::string unbiased_with = "";  // the option that makes it unbiased, "scaled = false"
   MakeCodec<float> make_float = nullptr;
   MakeCodec<double> make_double = nullptr;
 
@@ -47,6 +48,7 @@ CodecInfo codec_info() {
                  .options = {},
                  .summary = std::string(about.summary),
                  .may_follow = about.may_follow,
+                 .unbiased_with = std::string(about.unbiased_with),
                  .make_float = [](const CodecOptions& o) -> std::unique_ptr<Codec<float>> {
                    return std::make_unique<Kind<float>>(o);
                  },

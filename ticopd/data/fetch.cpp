@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ticopd/error.hpp"
+#include "ticopd/numeric/fingerprint.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/program.hpp"
 #include "ticopd/system/sha256.hpp"
@@ -78,16 +79,30 @@ bool sums_right(const fs::path& folder) {
   return true;
 }
 
+std::string fast_sum(const fs::path& file) {
+  const std::string bytes = read_bytes(file);
+  return Fingerprint().add_bytes(std::as_bytes(std::span(bytes))).hex();
+}
+
+// The marker: a line for each file with its SHA-256, its name and its XXH3-128. The second hash is
+// checked at each use: it takes a hundredth of a second, and a disk may damage files later.
+std::string marker_text(const fs::path& folder) {
+  std::string text;
+  for (const Member& member : members)
+    text += fmt::format("{}  {}  {}\n", member.sum, member.name, fast_sum(folder / member.name));
+  return text;
+}
+
 bool ready(const fs::path& folder, bool verify) {
   std::error_code ignored;
   if (verify || !fs::exists(folder / marker, ignored)) return sums_right(folder);
-  return sizes_right(folder);
+  if (!sizes_right(folder)) return false;
+  if (read_bytes(folder / marker) == marker_text(folder)) return true;
+  return sums_right(folder);  // a marker of 0.1 has no second hash
 }
 
 void mark(const fs::path& folder) {
-  std::string text;
-  for (const Member& member : members) text += fmt::format("{}  {}\n", member.sum, member.name);
-  write_atomically(folder / marker, text);
+  write_atomically(folder / marker, marker_text(folder));
 }
 
 // Moves the four files found anywhere below `from` into the cache; returns why it could not, or "".
@@ -162,11 +177,12 @@ fs::path cache_folder() {
 fs::path fetch_mnist(bool offline, const std::function<void(std::string)>& say, bool verify) {
   const fs::path cache = cache_folder() / "mnist";
   std::error_code ignored;
-  if (fs::exists(cache / marker, ignored) && ready(cache, verify)) return cache;
+  const bool there = fs::exists(cache / marker, ignored);
+  if (there && ready(cache, verify)) return cache;
   if (offline && !ready(cache, verify))
-    throw UnavailableError(fmt::format(
-        "MNIST is not in {}, and --offline forbids to fetch it; type: ticopd data fetch mnist",
-        cache.string()));
+    throw UnavailableError(
+        fmt::format("MNIST {} {}, and --offline forbids to fetch it; type: ticopd data fetch mnist",
+                    there ? "is damaged in" : "is not in", cache.string()));
   if (offline) return cache;  // put there by hand, and right
 
   fs::create_directories(cache, ignored);
@@ -175,6 +191,7 @@ fs::path fetch_mnist(bool offline, const std::function<void(std::string)>& say, 
     mark(cache);
     return cache;
   }
+  if (there && say) say(fmt::format("MNIST in {} is damaged; fetching it again", cache.string()));
   std::string tried;
   struct Source {
     std::string name;

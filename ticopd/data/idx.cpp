@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "ticopd/data/shape.hpp"
-#include "ticopd/system/stream.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/system/stream.hpp"
 
 namespace ticopd {
 namespace {

@@ -47,7 +47,12 @@ double parse_line(std::string_view line, Entries<T>& x, const std::string& where
                            : parse_number<double>(word.substr(colon + 1));
     if (!index || !value)
       throw FormatError(fmt::format("{}: expected index:value, found `{}`", where, word));
-    if (*index == 0 || *index > max_index)
+    if (*index == 0)
+      throw FormatError(
+          fmt::format("{}: index 0 in `{}`: LIBSVM counts features from 1; export the file so "
+                      "(scikit-learn: dump_svmlight_file(..., zero_based=False))",
+                      where, word));
+    if (*index > max_index)
       throw FormatError(fmt::format("{}: index {} in `{}`, allowed are 1 ... {}", where, *index,
                                     word, max_index));
     if (*index <= last)

@@ -115,6 +115,19 @@ bool DataInfo::takes(std::string_view option) const {
   return std::ranges::find(options, option) != options.end();
 }
 
+fs::path DataOptions::test_file() const {
+  if (test.empty()) return {};
+  const std::string format = data.substr(0, data.find(':') + 1);
+  if (test.starts_with(format)) return base / test.substr(format.size());
+  const auto colon = test.find(':');
+  if (colon != std::string::npos && data_table().find(test.substr(0, colon)) != nullptr)
+    throw ConfigError(
+        fmt::format("problem.test = \"{}\": allowed is a file of the format of "
+                    "problem.data, {}FILE, or the file's name alone",
+                    test, format));
+  return base / test;
+}
+
 DataPlace data_place(const DataOptions& options) {
   const std::string& given = options.data;
   const auto colon = given.find(':');

@@ -31,9 +31,8 @@ struct DataOptions {
   std::function<void(std::string)> say = {};
   OwnOptions own = {};  // options that a program registered
 
-  std::filesystem::path test_file() const {
-    return test.empty() ? std::filesystem::path() : base / test;
-  }
+  // problem.test as a path. The name of the format may stand before it, as in problem.data.
+  std::filesystem::path test_file() const;
 };
 
 template <class T>

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -13,6 +11,8 @@
 #include "ticopd/experiment/keys.hpp"
 #include "ticopd/experiment/kinds.hpp"
 #include "ticopd/experiment/values.hpp"
+#include "ticopd/system/file.hpp"
+#include "ticopd/system/text.hpp"
 
 namespace ticopd {
 namespace {
@@ -86,8 +86,26 @@ void refuse_lyapunov(const json& tree) {
   need("network.transport", tree["network"]["transport"], "none");
 }
 
+// run.json and tables are text: a name that is none could not be written at the end of the run.
+void refuse_bytes(const json& value, const std::string& key) {
+  const auto refuse_unless_text = [&](const std::string& text, const std::string& where) {
+    if (!is_utf8(text))
+      throw ConfigError(
+          fmt::format("{} = \"{}\": is not UTF-8; give it a name that is", where, printable(text)));
+  };
+  if (value.is_string()) refuse_unless_text(value.get_ref<const std::string&>(), key);
+  if (value.is_object())
+    for (const auto& [name, part] : value.items()) {
+      refuse_unless_text(name, "the key");
+      refuse_bytes(part, key.empty() ? name : key + "." + name);
+    }
+  if (value.is_array())
+    for (const json& part : value) refuse_bytes(part, key);
+}
+
 json complete(json tree) {
   if (!tree.is_object()) throw ConfigError("the config is not a table of keys");
+  refuse_bytes(tree, "");
   json algorithm = tree.contains("algorithm") ? tree["algorithm"] : json();
   tree.erase("algorithm");
   const Keys keys = config_keys();
@@ -97,7 +115,7 @@ json complete(json tree) {
       check_value(key.name, key.domain, tree[at]);
   refuse_unused(tree, keys);
   for (const KeyInfo& key : keys)
-    if (const auto at = pointer_to(key.name); !tree.contains(at) && uses(tree, key, keys))
+    if (const auto at = pointer_to(key.name); !tree.contains(at) && takes_default(tree, key, keys))
       if (json value = to_json(key.value); !value.is_null()) tree[at] = std::move(value);
   check_algorithm(algorithm);
   tree["algorithm"] = std::move(algorithm);
@@ -108,7 +126,13 @@ json complete(json tree) {
 }  // namespace
 
 Config::Config(json tree, fs::path folder)
-    : tree_(std::make_unique<json>(complete(std::move(tree)))), folder_(std::move(folder)) {}
+    : tree_(std::make_unique<json>(complete(std::move(tree)))), folder_(std::move(folder)) {
+  if (!is_utf8(folder_.string()))
+    throw ConfigError(
+        fmt::format("the config's folder \"{}\": its name is not UTF-8, and run.json "
+                    "must name it; rename it",
+                    printable(folder_.string())));
+}
 Config::Config(const Config& other)
     : tree_(std::make_unique<json>(*other.tree_)), folder_(other.folder_) {}
 Config::Config(Config&&) noexcept = default;
@@ -122,10 +146,12 @@ Config::~Config() = default;
 json read_toml(const fs::path& file) {
   if (std::error_code ignored; fs::is_directory(file, ignored))
     throw ConfigError(fmt::format("{}: is a folder; expected a TOML file", file.string()));
-  std::ifstream in(file);
-  const std::string content{std::istreambuf_iterator<char>(in), {}};
-  if (!in)
-    throw ConfigError(fmt::format("{}: cannot be read; expected a TOML file", file.string()));
+  std::string content;
+  try {
+    content = read_bytes(file);
+  } catch (const Error& e) {
+    throw ConfigError(fmt::format("{}; expected a TOML file", e.what()));
+  }
   return toml_to_json(content, file.string());
 }
 

@@ -68,7 +68,7 @@ class ExperimentRun {
     try {
       solution = solve(prepared_->algorithm, prepared_->setup);
     } catch (const Diverged& e) {
-      const std::string what = fmt::format("{}; {}", e.what(), step_sizes(config_));
+      const std::string what = fmt::format("{}; {}", e.what(), advice_after_divergence(config_));
       if (leader_) {
         folder_.publish_metrics(true);
         Solution<T> reached;

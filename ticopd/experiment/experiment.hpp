@@ -31,10 +31,10 @@ struct RunOptions {
 // config or data.
 nlohmann::json run_experiment(const Config& config, const RunOptions& options);
 
-// Runs a folder's experiment again, in memory, and compares the digest. If `same` is false,
-// `difference` names what differs: version, instruction set, kernel, BLAS or device, otherwise the
-// digest. `comparable` is false if the digests were not compared. If the run changed its device,
-// the repetition changes it after the same rounds.
+// Runs a folder's experiment again, in memory, and compares digest, final.npy and metrics.csv (but
+// for seconds). If `same` is false, `difference` names what differs: version, instruction set,
+// kernel, BLAS or device, otherwise the input or the result. `comparable` is false if nothing was
+// compared. If the run changed its device, the repetition changes it after the same rounds.
 struct Verdict {
   bool comparable = true;
   bool same = true;

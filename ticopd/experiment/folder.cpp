@@ -17,6 +17,76 @@ namespace ticopd {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+namespace {
+
+// A field of run.json that commands read. `required`: a finished run has it.
+struct SummaryField {
+  const char* pointer;
+  enum Type { count, number, word, numbers } type;
+  bool required = false;
+};
+constexpr SummaryField summary_fields[] = {
+    {"/iterations", SummaryField::count, true},
+    {"/seconds/total", SummaryField::number, true},
+    {"/seconds", SummaryField::numbers},
+    {"/dimension", SummaryField::count},
+    {"/threads", SummaryField::count},
+    {"/device", SummaryField::word},
+    {"/kernel", SummaryField::word},
+    {"/blas", SummaryField::word},
+    {"/reason", SummaryField::word},
+    {"/share/gradient", SummaryField::number},
+    {"/share/exchange", SummaryField::number},
+    {"/share/update", SummaryField::number},
+    {"/share/metrics", SummaryField::number},
+    {"/share/note", SummaryField::word},
+    {"/memory/state", SummaryField::number},
+    {"/memory/resident", SummaryField::number},
+    {"/memory/peak", SummaryField::number},
+    {"/memory/features", SummaryField::numbers},
+};
+
+bool fits(const json& value, SummaryField::Type type) {
+  switch (type) {
+    case SummaryField::count:
+      return value.is_number_unsigned() && value.get<std::uint64_t>() <= 0xffffffffu;
+    case SummaryField::number:
+      return value.is_number();
+    case SummaryField::word:
+      return value.is_string();
+    case SummaryField::numbers:
+      break;
+  }
+  return value.is_object() &&
+         std::ranges::all_of(value, [](const json& part) { return part.is_number(); });
+}
+
+// Somebody may have edited the file.
+void check_fields(const json& summary, const fs::path& file) {
+  const auto refuse = [&](const std::string& field, const json& value) {
+    std::string given = value.dump();
+    if (given.size() > 40) given = given.substr(0, 40) + "...";
+    throw FormatError(fmt::format("{}: {} = {}: no run writes that", file.string(), field, given));
+  };
+  for (const SummaryField& field : summary_fields) {
+    const json::json_pointer at(field.pointer);
+    const std::string name = at.to_string().substr(1);
+    if (summary.contains(at)) {
+      if (!fits(summary.at(at), field.type)) refuse(name, summary.at(at));
+    } else if (field.required && summary["status"] == "finished") {
+      throw FormatError(fmt::format("{}: {} is missing", file.string(), name));
+    }
+  }
+  // The bytes of each agent; `ticopd audit` checks the rest of the ledger.
+  const json agents = summary.value(json::json_pointer("/ledger/agents"), json::array());
+  if (!agents.is_array()) refuse("ledger.agents", agents);
+  for (const json& a : agents)
+    for (const char* key : {"payload_bytes", "paper_bits"})
+      if (!a.is_object() || !a.value(key, json()).is_number()) refuse("ledger.agents", a);
+}
+
+}  // namespace
+
 void RunFolder::refuse_if_taken(bool resume) const {
   std::error_code error;
   if (!fs::exists(path_, error)) return;
@@ -79,6 +149,7 @@ json RunFolder::require_summary(const fs::path& folder) {
     if (std::string_view(key) == "config" ? !value.is_object() : !value.is_string())
       throw FormatError(fmt::format("{}: is not a run summary (no \"{}\")", file.string(), key));
   }
+  check_fields(summary, file);
   return summary;
 }
 
@@ -104,8 +175,7 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round, std::optional<std::uint3
       refuse(fmt::format(":{}: is not a row of metrics", number));
     if (*next > up_to_round || !last_logged) break;
     for (std::string_view cells = line; !cells.empty();) {
-      const std::string_view cell = cells.substr(0, cells.find(','));
-      cells.remove_prefix(std::min(cells.size(), cell.size() + 1));
+      const std::string_view cell = take_cell(cells);
       if (!cell.empty() && !parse_number<double>(cell))
         refuse(fmt::format(":{}: \"{}\" is no number", number, printable(cell.substr(0, 40))));
     }
@@ -141,7 +211,7 @@ bool RunFolder::abandon() {
 }
 
 void RunFolder::write_summary(const json& summary) const {
-  write_atomically(path_ / "run.json", summary.dump(2) + "\n");
+  write_atomically(path_ / "run.json", json_text(summary));
 }
 
 }  // namespace ticopd

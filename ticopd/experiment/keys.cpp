@@ -30,7 +30,7 @@ void append(std::vector<KeyInfo>& all, const std::string& section,
             const Table<Option<Options>>& options, const Kinds& kinds,
             const std::vector<std::string>& choosers) {
   for (const OptionInfo& option : options) {
-    KeyInfo key{option, {}, choosers};
+    KeyInfo key{option, {}, choosers, {}};
     key.name = section + "." + option.name;
     for (const auto& kind : kinds)
       if (std::ranges::find(kind.options, option.name) != kind.options.end())
@@ -140,6 +140,9 @@ std::vector<KeyInfo> config_keys() {
   append(all, "problem", objective_options_table(), objective_table(), {"problem.objective"});
   append(all, "problem", data_options_table(), data_table(), {"problem.data"});
   append(all, "graph", graph_options_table(), graph_table(), {"graph.kind"});
+  for (const GraphInfo& graph : graph_table())
+    if (graph.counts_agents)
+      std::ranges::find(all, "graph.agents", &KeyInfo::name)->finders.push_back(graph.name);
   append(all, "codec", codec_options_table(), codec_table(), {"codec.kind", "codec.then"});
   append_plain(true);
   return all;

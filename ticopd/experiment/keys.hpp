@@ -12,6 +12,7 @@ namespace ticopd {
 struct KeyInfo : OptionInfo {
   std::vector<std::string> takers = {};    // the kinds that read it; none: all do
   std::vector<std::string> choosers = {};  // the keys whose value is a kind: codec.kind, codec.then
+  std::vector<std::string> finders = {};   // the kinds that find the value if it is left out
 };
 
 // Keys that belong to no codec, graph, objective, data format or algorithm.

@@ -54,6 +54,13 @@ bool uses(const json& tree, const KeyInfo& key, std::span<const KeyInfo> keys) {
   });
 }
 
+bool takes_default(const json& tree, const KeyInfo& key, std::span<const KeyInfo> keys) {
+  return uses(tree, key, keys) &&
+         std::ranges::none_of(key.choosers, [&](const std::string& chooser) {
+           return std::ranges::find(key.finders, chosen(tree, chooser, keys)) != key.finders.end();
+         });
+}
+
 void refuse_unused(const json& tree, std::span<const KeyInfo> keys) {
   for (const KeyInfo& key : keys) {
     if (!has(tree, key.name) || uses(tree, key, keys)) continue;

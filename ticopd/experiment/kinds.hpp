@@ -14,6 +14,10 @@ namespace ticopd {
 // none.
 bool uses(const nlohmann::json& tree, const KeyInfo& key, std::span<const KeyInfo> keys);
 
+// True if the default of this key stands in a complete config: a chosen kind uses the key and does
+// not find the value itself.
+bool takes_default(const nlohmann::json& tree, const KeyInfo& key, std::span<const KeyInfo> keys);
+
 // ConfigError for a key of `tree` that the chosen kinds do not use. All keys of the tree were
 // written by the user.
 void refuse_unused(const nlohmann::json& tree, std::span<const KeyInfo> keys);

@@ -29,6 +29,15 @@ void refuse_unfit_codec(const Config& config) {
 }
 
 // All but the data.
+// Empty unless the method needs an unbiased codec and this one is biased.
+std::string biased_codec_of(const Config& config) {
+  constexpr std::size_t any_dimension = 1000;  // the data are not read yet
+  const AlgorithmOptions algorithm = algorithm_options(config);
+  const CodecOptions codec = configured_codec_options(config);
+  return biased_codec(algorithm.name, algorithm_needs(algorithm),
+                      make_codec<double>(codec)->error_bound(any_dimension), &codec);
+}
+
 template <class T>
 Prepared<T> plan(const Config& config, int threads, Device device, Warnings& warnings) {
   const std::uint64_t seed = config.get<std::uint64_t>("seed");
@@ -47,6 +56,8 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   const AlgorithmOptions chosen = algorithm_options(config);
   check_graph(chosen.name, algorithm_needs(chosen), s.graph, s.links);
   p.algorithm = configured_algorithm<T>(config, p.spectrum, warnings, device);
+  if (std::string biased = biased_codec_of(config); !biased.empty())
+    warnings.push_back(std::move(biased));
   s.execution.device = device;
   s.execution.cuda.tf32 = config.get<bool>("cuda.tf32");
 
@@ -131,7 +142,8 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   return p;
 }
 
-std::string step_sizes(const Config& config) {
+std::string advice_after_divergence(const Config& config) {
+  if (std::string codec = biased_codec_of(config); !codec.empty()) return codec;
   const json& table = config.tree()["algorithm"];
   std::string text;
   for (const ParameterInfo& p : algorithm_info(table["name"].get<std::string>()).parameters)

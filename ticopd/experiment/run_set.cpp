@@ -68,6 +68,11 @@ class Reader {
     const json given = tree;
     tree["name"] = label;
     std::string name = file_name_for(label);
+    if (is_ours(name))
+      throw ConfigError(fmt::format(
+          "{}: label = \"{}\": the folder of this run would be {}, a file of the comparison or "
+          "search; choose another label",
+          where, label, name));
     const auto taken = [&](const std::string& n) {
       return std::ranges::find(run_set_.runs, n, &RunSet::Run::folder) != run_set_.runs.end();
     };
@@ -77,6 +82,14 @@ class Reader {
     } catch (const ConfigError& e) {
       throw ConfigError(fmt::format("{}: {}", where, e.what()));
     }
+  }
+
+  // The files that compare and tune write beside the folders of the runs.
+  static bool is_ours(const std::string& name) {
+    constexpr std::string_view files[] = {"compare.json", "summary.csv", "groups.csv",
+                                          "report.html",  "tuned.toml",  "figure.svg",
+                                          "figure.pdf",   "figure.png",  "figure.gp"};
+    return std::ranges::find(files, name) != std::end(files);
   }
 
   std::span<const std::string> overrides_;

@@ -4,11 +4,16 @@
 #include <optional>
 #include <stdexcept>
 
+#include "ticopd/data/npy.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/experiment.hpp"
 #include "ticopd/experiment/folder.hpp"
+#include "ticopd/experiment/options.hpp"
+#include "ticopd/numeric/parse_number.hpp"
+#include "ticopd/run/inputs.hpp"
 #include "ticopd/run/machine.hpp"
 #include "ticopd/system/file.hpp"
+#include "ticopd/system/text.hpp"
 
 namespace ticopd {
 namespace {
@@ -69,10 +74,16 @@ std::string names_of(const std::vector<Stretch>& stretches) {
 // none.
 std::string difference_here(const json& before, const std::vector<Stretch>& stretches) {
   const json here = machine_json();
-  for (const auto& [key, value] : here.items())
-    if (before.value(key, json()) != value)
-      return fmt::format("{} is {} here and was {} there: equal digests are not promised", key,
-                         value.dump(), before.value(key, json()).dump());
+  // A run that was resumed elsewhere lists all machines it was made on.
+  json machines = before.value("segments", json());
+  if (!machines.is_array() || machines.empty() || !machines[0].contains("kernel"))
+    machines = json::array({before});
+  for (const json& there : machines)
+    for (const auto& [key, value] : here.items())
+      if (const json then = there.is_object() ? there.value(key, json()) : json(); then != value)
+        return fmt::format("{} is {} here and was {} there{}: equal digests are not promised", key,
+                           value.dump(), then.dump(),
+                           machines.size() == 1 ? "" : " in a part of the run");
   for (const Stretch& s : stretches)
     if (const std::string why = why_not_here(s.device); !why.empty())
       return stretches.size() == 1
@@ -81,19 +92,36 @@ std::string difference_here(const json& before, const std::vector<Stretch>& stre
   return "";
 }
 
-template <class T>
-std::string digest_again(const Config& config, RunOptions options,
-                         const std::vector<Stretch>& stretches) {
-  std::optional<ScratchFolder> handover;  // holds the state between two devices
-  if (stretches.size() > 1) handover.emplace(fs::temp_directory_path());
+// The results of a run that was made again.
+struct Repetition {
+  std::string inputs;  // what differs in the data, the graph or the start; empty: nothing
   std::string digest;
+  std::vector<std::string> rows;  // of metrics.csv
+  std::string final_rows;         // the bytes of final.npy
+};
+
+template <class T>
+Repetition repeat(const Config& config, RunOptions options, const std::vector<Stretch>& stretches,
+                  const json& inputs_before) {
+  std::optional<ScratchFolder> handover;  // holds the state between two devices
+  if (stretches.size() > 1) handover.emplace(ScratchFolder::anywhere());
+  const MetricColumns columns = configured_columns(config);
+  Repetition again;
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     options.prepare.device = stretches[i].device == "cpu" ? Device::cpu : Device::cuda;
     Prepared<T> p = prepare<T>(config, options.prepare);
+    if (i == 0) {
+      Alone alone;
+      again.inputs = difference_of_inputs(inputs_of(p.setup, alone), inputs_before);
+      if (!again.inputs.empty()) return again;
+    }
     const bool last = i + 1 == stretches.size();
     std::atomic<bool> stop{false};
     p.setup.watch.stop = &stop;
-    p.setup.watch.on_log = options.on_log;
+    p.setup.watch.on_log = [&](const Metrics& m) {
+      again.rows.push_back(to_csv(m, columns));
+      if (options.on_log) options.on_log(m);
+    };
     p.setup.watch.on_round = [&](std::uint32_t round) {
       if (options.on_round) options.on_round(round);
       stop =
@@ -110,9 +138,55 @@ std::string digest_again(const Config& config, RunOptions options,
       throw Interrupted("stopped before the digest was complete");
     if (!last && solution.rounds != stretches[i + 1].from_round)
       throw std::logic_error("verify: a range of rounds did not end where the next one begins");
-    digest = solution.digest;
+    again.digest = solution.digest;
+    const std::size_t shape[] = {solution.x.rows(), solution.x.cols()};
+    again.final_rows = npy_head<T>(shape);
+    again.final_rows.append(reinterpret_cast<const char*>(solution.x.data()),
+                            solution.x.size() * sizeof(T));
   }
-  return digest;
+  return again;
+}
+
+// The first cell in which two rows of metrics.csv differ, but for clocks; empty if there is none.
+std::string difference_of_rows(std::string_view now, std::string_view then,
+                               const MetricColumns& columns) {
+  for (const MetricInfo& column : columns) {
+    const std::string_view a = take_cell(now), b = take_cell(then);
+    if (a != b && column.better == Better::neither && column.column.starts_with("seconds"))
+      continue;
+    if (a != b) return fmt::format("{} is {} now and was {}", column.column, a, printable(b));
+  }
+  return now == then ? "" : "it has another number of cells";
+}
+
+std::string difference_of_metrics(const fs::path& file, const std::vector<std::string>& rows,
+                                  const MetricColumns& columns) {
+  const std::string text = read_file(file);
+  std::string_view left = text;
+  const auto differs = [&](std::size_t line, const std::string& what) {
+    return fmt::format("{}:{}: {}", file.string(), line, what);
+  };
+  if (take_line(left) != csv_header(columns)) return differs(1, "is not our header");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (left.empty()) return differs(i + 2, "the row of a logged round is missing");
+    if (std::string what = difference_of_rows(rows[i], take_line(left), columns); !what.empty())
+      return differs(i + 2, what);
+  }
+  return left.empty() ? "" : differs(rows.size() + 2, "the run logs no such row");
+}
+
+// What differs between the folder and the run that was made again; empty if nothing does.
+std::string difference_of_results(const fs::path& folder, const json& before,
+                                  const Repetition& again, const MetricColumns& columns) {
+  if (!again.inputs.empty()) return "another experiment: " + again.inputs;
+  if (before["digest"] != again.digest)
+    return fmt::format("digest is {} now and was {}", again.digest,
+                       before["digest"].get<std::string>());
+  const fs::path rows = folder / "final.npy";
+  if (!fs::exists(rows)) return fmt::format("{}: is missing", rows.string());
+  if (read_bytes(rows) != again.final_rows)
+    return fmt::format("{}: holds other models than the run ends with", rows.string());
+  return difference_of_metrics(folder / "metrics.csv", again.rows, columns);
 }
 
 }  // namespace
@@ -135,13 +209,13 @@ Verdict verify_experiment(const fs::path& folder, const RunOptions& options) {
   // then can on_round stop the run after a given round.
   if (stretches.size() > 1) tree["network"]["transport"] = "none";
   const Config config = Config::resolved(tree, before["config_folder"].get<std::string>());
-  verdict.digest = config.get<std::string>("precision") == "double"
-                       ? digest_again<double>(config, options, stretches)
-                       : digest_again<float>(config, options, stretches);
-  verdict.same = before["digest"] == verdict.digest;
-  if (!verdict.same)
-    verdict.difference = fmt::format("digest is {} now and was {}", verdict.digest,
-                                     before["digest"].get<std::string>());
+  const json inputs = before.value("inputs", json());
+  const Repetition again = config.get<std::string>("precision") == "double"
+                               ? repeat<double>(config, options, stretches, inputs)
+                               : repeat<float>(config, options, stretches, inputs);
+  verdict.digest = again.digest;
+  verdict.difference = difference_of_results(folder, before, again, configured_columns(config));
+  verdict.same = verdict.difference.empty();
   return verdict;
 }
 

@@ -1,19 +1,20 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <optional>
 #include <set>
 
 #include "ticopd/error.hpp"
 #include "ticopd/graph/bounds.hpp"
 #include "ticopd/graph/graph.hpp"
+#include "ticopd/numeric/parse_number.hpp"
+#include "ticopd/system/stream.hpp"
+#include "ticopd/system/text.hpp"
 
 namespace ticopd {
 namespace {
-
-constexpr std::string_view blanks = " \t\r";
 
 // Removes the next number from the line and returns it.
 std::optional<int> take_number(std::string_view& line) {
@@ -27,16 +28,19 @@ std::optional<int> take_number(std::string_view& line) {
   return value;
 }
 
+// `agents` = 0: any number is an agent.
 std::pair<int, int> parse_edge(std::string_view line, int agents, const std::string& where) {
   const std::string_view whole = line;
   const auto i = take_number(line);
   const auto j = i ? take_number(line) : i;
   if (!i || !j || line.find_first_not_of(blanks) != std::string_view::npos)
-    throw FormatError(fmt::format("{}: expected two agents as `i j`, found `{}`", where, whole));
+    throw FormatError(
+        fmt::format("{}: expected two agents as `i j`, found `{}`", where, printable(whole)));
+  const int last = (agents > 0 ? agents : max_agents) - 1;
   for (const int agent : {*i, *j})
-    if (agent < 0 || agent >= agents)
-      throw FormatError(fmt::format("{}: agent {} is outside 0 ... {} (graph.agents = {})", where,
-                                    agent, agents - 1, agents));
+    if (agent < 0 || agent > last)
+      throw FormatError(fmt::format("{}: agent {} is outside 0 ... {}{}", where, agent, last,
+                                    agents > 0 ? fmt::format(" (graph.agents = {})", agents) : ""));
   if (*i == *j) throw FormatError(fmt::format("{}: edge {} {} is a self-loop", where, *i, *j));
   return std::minmax({*i, *j});
 }
@@ -44,25 +48,30 @@ std::pair<int, int> parse_edge(std::string_view line, int agents, const std::str
 }  // namespace
 
 Graph edge_list(const std::filesystem::path& file, int agents) {
-  check_size("file", agents, 0);
+  if (agents > 0) check_size("file", agents, 0);
   std::error_code ignored;
-  std::ifstream in(file);
-  if (!in || std::filesystem::is_directory(file, ignored))
-    throw FormatError(fmt::format("{}: the edge list of graph.path cannot be read: {}",
-                                  file.string(),
-                                  in ? "it is a folder" : "no such file, or no right to read it"));
+  if (std::filesystem::is_directory(file, ignored) || ::access(file.c_str(), R_OK) != 0)
+    throw FormatError(fmt::format(
+        "{}: the edge list of graph.path cannot be read: {}", file.string(),
+        std::filesystem::is_directory(file, ignored) ? "it is a folder"
+                                                     : "no such file, or no right to read it"));
   std::set<std::pair<int, int>> seen;
-  std::string text;
-  for (std::size_t number = 1; std::getline(in, text); ++number) {
-    const std::string_view line = std::string_view(text).substr(0, text.find('#'));
+  LineStream lines(file);
+  std::string_view text;
+  int largest = 0;  // agent
+  for (std::size_t number = 1; lines.next(text); ++number) {
+    const std::string_view line = text.substr(0, text.find('#'));
     if (line.find_first_not_of(blanks) == std::string_view::npos) continue;
     const std::string where = fmt::format("{}:{}", file.string(), number);
     const auto edge = parse_edge(line, agents, where);
     if (!seen.insert(edge).second)
       throw FormatError(
           fmt::format("{}: edge {} {} is given twice", where, edge.first, edge.second));
-    check_size("file", agents, static_cast<double>(seen.size()));
+    largest = std::max(largest, edge.second);
+    check_size("file", std::max(agents, largest + 1), static_cast<double>(seen.size()));
   }
+  if (agents == 0 && seen.empty()) throw FormatError(file.string() + ": holds no edges");
+  if (agents == 0) agents = largest + 1;
   try {
     return Graph(agents, Edges(seen.begin(), seen.end()));
   } catch (const ConfigError& e) {  // only a graph that is not connected gets here

@@ -43,7 +43,8 @@ Graph hypercube(int agents);                                     // a power of t
 Graph exponential(int agents);                                   // i +- 2^k
 Graph erdos_renyi(int agents, double p, std::uint64_t seed);     // redrawn until connected
 Graph geometric(int agents, double radius, std::uint64_t seed);  // unit square, redrawn likewise
-Graph edge_list(const std::filesystem::path& file, int agents);  // `i j` a line, # comments
+// `i j` a line, # comments. agents = 0: one more than the largest number in the file.
+Graph edge_list(const std::filesystem::path& file, int agents);
 
 // The options of all graphs with their defaults; graph/table.cpp says what each one means.
 struct GraphOptions {
@@ -63,7 +64,8 @@ struct GraphInfo {
   std::vector<std::string> options;  // those it takes, besides agents, weights and drop
   std::string summary;
   Graph (*make)(const GraphOptions&, std::uint64_t seed) = nullptr;
-  bool one_edge = false;  // only one edge is active each round: link_schedule.hpp
+  bool one_edge = false;       // only one edge is active each round: link_schedule.hpp
+  bool counts_agents = false;  // finds the number of agents itself if options.agents is 0
 };
 
 // The kinds of graphs, and the options of all of them (both in table.cpp).

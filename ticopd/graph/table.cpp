@@ -58,7 +58,11 @@ Table<GraphInfo>& graph_table() {
         .summary = "everyone may meet everyone, but only one pair does each round",
         .make = of_agents<complete>,
         .one_edge = true},
-       {"file", {"path"}, "an edge list, `i j` per line, 0-based, # comments", from_file}}};
+       {.name = "file",
+        .options = {"path"},
+        .summary = "an edge list, `i j` per line, 0-based, # comments",
+        .make = from_file,
+        .counts_agents = true}}};
   return table;
 }
 
@@ -67,7 +71,8 @@ Table<Option<GraphOptions>>& graph_options_table() {
   static Table<Option<O>> table{
       "graph option",
       {option<&O::kind>("kind", domain::word(graph_names), "who is whose neighbour"),
-       option<&O::agents>("agents", domain::whole(1, 1'000'000), "how many agents there are"),
+       option<&O::agents>("agents", domain::whole(1, 1'000'000),
+                          "how many agents there are; with `file` left out: as many as it names"),
        option<&O::rows>("rows", domain::whole(0, 1'000'000), "0: the squarest"),
        option<&O::p>("p", domain::above(0, 1), "chance of an edge"),
        option<&O::radius>("radius", domain::above(0), "in the unit square"),

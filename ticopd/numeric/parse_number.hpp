@@ -35,4 +35,12 @@ inline std::string_view take_line(std::string_view& text) {
   return line;
 }
 
+// Cuts the first cell off a line of CSV without quotes.
+inline std::string_view take_cell(std::string_view& line) {
+  const auto comma = line.find(',');
+  const std::string_view cell = line.substr(0, comma);
+  line.remove_prefix(comma == std::string_view::npos ? line.size() : comma + 1);
+  return cell;
+}
+
 }  // namespace ticopd

@@ -58,9 +58,11 @@ void add_comparison(const fs::path& folder, const std::string& label, Collection
     const auto name = entry["label"].get<std::string>();
     const fs::path run = folder / entry["folder"].get<std::string>();
     std::error_code error;
-    if (!fs::exists(run / "run.json", error)) {
+    // run.json is there from the start, metrics.csv after the first logged round.
+    if (!fs::exists(run / "run.json", error) || !fs::exists(run / "metrics.csv", error)) {
       all.missing.push_back(
-          fmt::format("{}: this run has not ended yet ({} has no run.json)", name, run.string()));
+          fmt::format("{}: this run has not ended yet ({} has no run.json with metrics.csv)", name,
+                      run.string()));
       continue;
     }
     Series series = read_series(run);

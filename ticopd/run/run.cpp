@@ -315,7 +315,8 @@ struct Run<T>::State {
 
   void warn_of_other_machine(const std::filesystem::path& file, const SavedState& saved) {
     if (!saved.machine.is_object()) return;
-    for (const auto& [key, value] : machine_now().items())
+    const json now = machine_now();
+    for (const auto& [key, value] : now.items())
       if (const json then = saved.machine.value(key, json()); then != value)
         warn(
             fmt::format("{}: {} is {} now and was {} up to round {}; from here on the digest is "

@@ -60,9 +60,14 @@ RunFactory<T> validated(Algorithm algorithm, Setup<T>& setup) {
                       "setup.codec", "setup.codec");
   if (needs.codec) setup.codec = make_codec<T>(*needs.codec);
   check_graph(Algorithm::name, needs, setup.graph, setup.links);
+  Warnings warnings;
+  if (std::string biased = biased_codec(Algorithm::name, needs,
+                                        setup.codec->error_bound(setup.objective->dimension()),
+                                        setup.codec->options());
+      !biased.empty())
+    warnings.push_back(std::move(biased));
   Spectrum seen{};
   if constexpr (TakesFromGraph<Algorithm>) seen = spectrum(setup.graph, setup.weights);
-  Warnings warnings;
   derive_parameters(algorithm, seen, setup.iterations, warnings);
   const Transport* transport = setup.execution.transport;
   if (setup.watch.on_warning && (transport == nullptr || transport->rank() == 0))

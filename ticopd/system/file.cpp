@@ -92,16 +92,25 @@ void refuse_odd_file(const fs::path& file) {
 
 }  // namespace
 
-Descriptor create_file(const fs::path& file) {
+namespace {
+
+// `named` is the path in messages.
+Descriptor create(const fs::path& file, const fs::path& named) {
   // A file of this name is a leftover of ours, or was put there to be written through. Either way
   // the name is taken from it; what a link points to stays untouched.
   constexpr int attempts = 10;
   for (int attempt = 0;; ++attempt) {
     Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (fd.get() >= 0) return fd;
-    if (errno != EEXIST || attempt == attempts) disk_trouble(file, "be created");
-    if (::unlink(file.c_str()) != 0 && errno != ENOENT) disk_trouble(file, "be replaced");
+    if (errno != EEXIST || attempt == attempts) disk_trouble(named, "be created");
+    if (::unlink(file.c_str()) != 0 && errno != ENOENT) disk_trouble(named, "be replaced");
   }
+}
+
+}  // namespace
+
+Descriptor create_file(const fs::path& file) {
+  return create(file, file);
 }
 
 void write_atomically(const fs::path& file, std::string_view bytes) {
@@ -110,7 +119,7 @@ void write_atomically(const fs::path& file, std::string_view bytes) {
   const fs::path temporary = folder / temporary_name(file, count++);
   refuse_odd_file(file);
   try {
-    Descriptor fd = create_file(temporary);
+    Descriptor fd = create(temporary, file);
     write_all(fd.get(), bytes, file);
     if (::fsync(fd.get()) != 0 || fd.close() != 0) disk_trouble(file, "be written");
     if (::rename(temporary.c_str(), file.c_str()) != 0) disk_trouble(file, "be renamed to");

@@ -42,4 +42,8 @@ json parse_json(std::string_view text, std::string* why) {
   return value.is_discarded() ? refuse("it is not JSON") : value;
 }
 
+std::string json_text(const json& value) {
+  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace ticopd

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 namespace ticopd {
@@ -12,5 +13,9 @@ inline constexpr int json_depth = 64;
 // JSON text as a value. Discarded (`is_discarded()`) if the text is not JSON, has a NUL in it, or
 // is nested deeper than json_depth; then `why`, if given, says which.
 nlohmann::json parse_json(std::string_view text, std::string* why = nullptr);
+
+// Text for a file or a terminal, indented. Bytes that are not UTF-8 (a folder's name may have them)
+// are replaced.
+std::string json_text(const nlohmann::json& value);
 
 }  // namespace ticopd

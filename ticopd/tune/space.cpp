@@ -9,6 +9,7 @@
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/prepare.hpp"
+#include "ticopd/numeric/parse_number.hpp"
 
 namespace ticopd {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 double four_digits(double v) {
-  return std::stod(fmt::format("{:.3e}", v));
+  return parse_number<double>(fmt::format("{:.3e}", v)).value();
 }
 
 bool is_range(const json& v) {
@@ -25,10 +26,12 @@ bool is_range(const json& v) {
 
 SearchAxis asked_for(const ParameterInfo& p, const json& range) {
   const double low = range[0], high = range[1];
-  if (!(low > 0) || !(high > low) || !std::isfinite(high) || high > p.range.high)
-    throw ConfigError(fmt::format(
-        "tune.search.{} = {}: allowed is [low, high] with 0 < low < high{}", p.name, range.dump(),
-        std::isinf(p.range.high) ? "" : fmt::format(" <= {}", p.range.high)));
+  // Far from the ends of double: points between low and high are powers and ratios of these.
+  constexpr double least = 1e-100, most = 1e100;
+  if (!(low >= least) || !(high > low) || !(high <= most) || high > p.range.high)
+    throw ConfigError(
+        fmt::format("tune.search.{} = {}: allowed is [low, high] with {:g} <= low < high <= {:g}",
+                    p.name, range.dump(), least, std::min(most, p.range.high)));
   return {std::string(p.name), low,      high, true, p.range.high, [](const auto&) { return 1.0; },
           p.range.whole,       p.inverse};
 }

@@ -11,7 +11,10 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/report/series.hpp"
-#include "ticopd/run/checkpoint.hpp"
+#include "ticopd/run/divergence.hpp"
+#include "ticopd/run/inputs.hpp"
+#include "ticopd/run/run.hpp"
+#include "ticopd/run/saved_state.hpp"
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/cores.hpp"
 #include "ticopd/system/file.hpp"
@@ -36,7 +39,8 @@ class Tuning {
         space_(config, prepared_.spectrum),
         metric_(chosen_metric(config, options)),
         cores_(options.prepare.threads > 0 ? options.prepare.threads : usable_cores()),
-        log_(options.out / "trials.csv", axis_names(), metric_) {
+        log_(options.out / "trials.csv", axis_names(), metric_),
+        first_loss_(loss_at_start()) {
     plan_.dimensions = space_.axes().size();
     for (const SearchAxis& axis : space_.axes()) plan_.rising.push_back(axis.inverse);
     plan_.seed = config.get<std::uint64_t>(config.has("tune.seed") ? "tune.seed" : "seed");
@@ -128,6 +132,15 @@ class Tuning {
       }
   }
 
+  // Trials are measured at their end alone. So the loss at the start, which tells if a trial
+  // diverged, is measured here, once for all.
+  std::optional<double> loss_at_start() const {
+    Setup<T> setup = prepared_.setup;
+    setup.execution.threads = cores_;
+    setup.watch.stop = options_.stop;
+    return loss_of(Run<T>(prepared_.algorithm, setup).measure(setup.watch.level));
+  }
+
   // An estimate: the length of some codes differs from round to round, and some methods do not send
   // in every round. A trial ends by the bits that it has really sent.
   std::uint32_t rounds_for_bits() const {
@@ -153,12 +166,21 @@ class Tuning {
                    {"axes", axis_names()}};
     // The values of searched parameters do not matter, so they may change before a resume.
     for (const std::string& axis : axis_names()) search["config"]["algorithm"].erase(axis);
+    Alone alone;
+    search["inputs"] = inputs_of(prepared_.setup, alone);
     search["ranges"] = json::array();
     for (const SearchAxis& a : space_.axes()) search["ranges"].push_back({a.low, a.high, a.closed});
     remove_unfinished(options_.out);
     if (fs::exists(file)) {
       const json before = parse_json(read_file(file));
       if (!before.is_object()) throw FormatError(file.string() + ": is not a search");
+      const json inputs = before.value("inputs", json());  // those of 0.1 have none
+      if (const std::string difference = difference_of_inputs(search["inputs"], inputs);
+          !difference.empty())
+        throw ConfigError(fmt::format("--resume: {} holds a search on other data: {}",
+                                      options_.out.string(), difference));
+      search["inputs"] = inputs;
+      if (inputs.is_null()) search.erase("inputs");
       if (const std::string difference = first_difference(search, before); !difference.empty())
         throw ConfigError(fmt::format("--resume: {} holds another search: {}",
                                       options_.out.string(), difference));
@@ -170,7 +192,7 @@ class Tuning {
     if (error)
       throw DiskError(
           fmt::format("{}: cannot be created: {}", options_.out.string(), error.message()));
-    write_atomically(file, search.dump(2) + "\n");
+    write_atomically(file, json_text(search));
   }
 
   fs::path checkpoint(const Trial& trial) const {
@@ -255,6 +277,7 @@ class Tuning {
       setup.watch.until_bits = bits_per_round_ * rounds;
     }
     setup.watch.only_last = true;
+    setup.watch.first_loss = first_loss_;
     setup.execution.threads = threads;
     setup.saving.file = checkpoint(trial);
     setup.saving.resume = true;
@@ -298,17 +321,13 @@ class Tuning {
     std::uint32_t round = 0;
     double bits = 0;  // sent up to that round, mean over agents
   };
-  static Saved read_saved(const fs::path& file) {
+  Saved read_saved(const fs::path& file) const {
     Saved saved;
     if (!fs::exists(file)) return saved;
-    const CheckpointNotes notes = read_checkpoint_notes(file);
-    if (const auto round = notes.find("round"); round != notes.end())
-      saved.round = static_cast<std::uint32_t>(std::strtoul(round->second.c_str(), nullptr, 10));
-    const auto ledger = notes.find("ledger");
-    const json agents = ledger == notes.end() ? json() : parse_json(ledger->second);
-    if (agents.is_array())
-      for (const json& a : agents)
-        saved.bits += 8 * a.value("payload_bytes", 0.0) / static_cast<double>(agents.size());
+    const int agents = prepared_.setup.graph.agents();
+    const SavedState state = SavedState::read(file, agents);
+    saved.round = state.round;
+    for (const json& a : state.ledger) saved.bits += 8 * a["payload_bytes"].get<double>() / agents;
     return saved;
   }
 
@@ -330,6 +349,7 @@ class Tuning {
   std::string metric_;
   int cores_;
   TrialLog log_;
+  std::optional<double> first_loss_;
   Halving::Plan plan_;
   double bits_per_round_ = 0;  // if there is a bit budget; else 0
   double best_score_ = NAN;
