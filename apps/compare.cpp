@@ -134,6 +134,7 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
   // Read the runs back from their files: the report is then the same as that of `ticopd report`.
   Collection all = read_folders(std::vector<std::string>{out.string()});
   if (all.options.targets.empty()) all.options.targets = default_targets(all.runs);
+  all.options.stop = &stop_requested();
   const Written written = write_report(out, all.runs, all.options);
   if (flags.json)
     show_json(report_json(all.runs, all.options));

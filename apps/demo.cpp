@@ -117,7 +117,8 @@ int demo(const RunFlags& flags) {
                                        {.title = "Ten agents, one digit each",
                                         .command = "ticopd demo",
                                         .targets = default_targets(series),
-                                        .folder = out});
+                                        .folder = out,
+                                        .stop = &stop_requested()});
   for (const fs::path& file : written.files)
     if (file.extension() == ".html") show("The curves, in your browser: {}\n", file.string());
   for (const std::string& text : written.missing) show("Missing: {}\n", text);

@@ -121,6 +121,8 @@ int launch(LaunchFlags flags, const Words& remaining) {
   const Ending ending = meaning(mpirun, seen);
   if (ending.code == 75)
     throw Interrupted(fmt::format("{}; go on with: {}", ending.why, again(flags, command)));
+  // Our line is not enough if no rank could say what is wrong.
+  if (ending.code == UnavailableError("").exit_code()) tell("{}", seen.message);
   if (!ending.why.empty()) throw Error(ending.code, ending.why);
   return ending.code;
 }

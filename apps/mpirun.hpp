@@ -46,6 +46,7 @@ struct Observed {
   RankNotes notes;
   bool asked = false;      // a signal asked us to stop
   bool elsewhere = false;  // some ranks may run on other machines, which leave no notes here
+  std::string message;     // paragraphs by mpirun that were not shown
 };
 Ending meaning(const Mpirun& mpirun, const Observed& observed);
 

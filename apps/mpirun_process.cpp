@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 
+#include "apps/mpirun_output.hpp"
 #include "apps/progress.hpp"
 #include "ticopd/error.hpp"
 
@@ -53,7 +54,8 @@ class AskedToStop {
 
 // Starts mpirun in its own process group: the terminal's Ctrl-C reaches only us, and we decide what
 // mpirun gets. mpirun receives SIGTERM when this process ends, even if this process is killed.
-pid_t start(const std::vector<std::string>& words, const fs::path& notes, const sigset_t& mask) {
+pid_t start(const std::vector<std::string>& words, const fs::path& notes, const sigset_t& mask,
+            int errors) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -76,6 +78,7 @@ pid_t start(const std::vector<std::string>& words, const fs::path& notes, const 
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   // The system stops a background process that reads from the terminal.
   ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+  ::dup2(errors, STDERR_FILENO);
   ::execv(arguments[0], arguments.data());
   tell("{}: {}\n", words[0], std::strerror(errno));
   ::_exit(127);
@@ -136,7 +139,12 @@ Observed run_mpirun(const std::vector<std::string>& words, const fs::path& notes
   const AskedToStop signals;
   if (stop) throw Interrupted("launch: interrupted before mpirun started");
   begin_notes(notes);
-  return Watch(start(words, notes, signals.before()), notes).until_the_end(signals);
+  FilteredErrors errors;
+  Watch watch(start(words, notes, signals.before(), errors.write_end()), notes);
+  errors.begin();
+  Observed seen = watch.until_the_end(signals);
+  seen.message = errors.finish();
+  return seen;
 }
 
 }  // namespace ticopd::app

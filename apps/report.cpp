@@ -38,6 +38,7 @@ int report(const ReportFlags& flags) {
   if (!targets.empty()) options.targets = targets;
   if (options.targets.empty()) options.targets = default_targets(all.runs);
   if (!flags.bits.empty()) options.bits = "bits_" + flags.bits;
+  options.stop = &stop_requested();
   const Written written = write_report(options.folder, all.runs, options);
   for (const std::string& text : all.missing) tell("left out: {}\n", text);
   if (flags.json) {

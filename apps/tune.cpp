@@ -115,7 +115,7 @@ int tune_file(const fs::path& file, TuneFlags flags) {
       again.insert(again.end(), {"--resume", "--out", out.string()});
       throw Interrupted("interrupted; all is saved, go on with: " + quoted(again));
     }
-    if (const std::string missing = draw_search(folder, t); !missing.empty())
+    if (const std::string missing = draw_search(folder, t, &stop_requested()); !missing.empty())
       tell("missing: {}\n", missing);
     if (!flags.json)
       show("{}: {}\n  {} {:.6g} after {} rounds; {} trials, {} diverged, cost {:.1f} runs\n",

@@ -52,6 +52,7 @@ class ExperimentRun {
     // Compare the ranks before the data are loaded: loading may take minutes.
     for (const char* key : {"version", "instruction_set", "kernel", "blas"})
       refuse_other_ranks({{key, machine_json()[key]}}, "");
+    refuse_other_ranks({{"--resume", options_.resume}}, "");
     json config = config_.tree();
     // These keys do not change the run.
     for (const char* key : {"name", "report", "tune"}) config.erase(key);
