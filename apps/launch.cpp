@@ -84,7 +84,7 @@ void refuse_too_many(int ranks, const RankCommand& command) {
   const int agents = configured_agents(Config::read(command.file(), command.overrides()));
   if (ranks > agents)
     throw ConfigError(
-        fmt::format("launch -n {}: allowed is at most {}, the number of agents", ranks, agents));
+        fmt::format("launch -n {}: allowed is 1 to {}, the number of agents", ranks, agents));
 }
 
 int launch(LaunchFlags flags, const Words& remaining) {

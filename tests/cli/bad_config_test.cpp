@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         set("codec_beside_its_own", {"algorithm.name=magnusson"},
             {"codec.kind", "magnusson brings a codec of its own"}),
         set("coding_without_symbols", {"codec.kind=identity", "codec.coding=entropy"},
-            {"codec.coding: identity has no symbols", "\"fixed\""}),
+            {"codec.coding = \"entropy\"", "codec.kind = \"identity\" does not use it", "qsgd"}),
         set("noise_without_a_scale", {"network.noise=gaussian"},
             {"network.noise = \"gaussian\"", "network.noise_scale = 0"}),
         set("unknown_noise", {"network.noise=loud"},

@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
             {"problem.objective=least_squares", "problem.partition=label"},
             {"problem.partition = \"label\"", "targets", "sorted, iid"}),
         set("test_file_for_synthetic", {"problem.test=more.csv"},
-            {"problem.test = \"more.csv\"", "csv:FILE"}),
+            {"problem.test = \"more.csv\"", "does not use it", "csv"}),
         set("something_after_synthetic", {"problem.data=synthetic:5"},
             {"problem.data = \"synthetic:5\""})),
     name_of);

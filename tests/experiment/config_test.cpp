@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "ticopd/error.hpp"
 
@@ -34,11 +36,63 @@ const json defaults = json::parse(R"({
 })");
 
 TEST(Config, HasTheDefaultsOfTheContract) {
-  const json tree = parse("").tree().flatten(), contract = defaults.flatten();
-  for (const auto& [key, value] : contract.items()) {
-    ASSERT_TRUE(tree.contains(key)) << key;
-    EXPECT_EQ(tree[key], value) << key;
+  const json contract = defaults.flatten();
+  std::set<std::string> seen;
+  // The kinds that use the keys which the default kinds do not.
+  for (const char* kinds : {"", "problem.objective=nonconvex_logistic", "problem.data=synthetic",
+                            "problem.partition=dirichlet", "graph.kind=grid",
+                            "graph.kind=erdos_renyi", "graph.kind=geometric", "codec.kind=qsgd"}) {
+    const std::string set = kinds;
+    const json tree = (set.empty() ? parse("") : parse("", {set})).tree().flatten();
+    const std::string chosen = set.substr(0, set.find('='));
+    for (const auto& [key, value] : contract.items()) {
+      std::string dotted = key.substr(1);
+      std::ranges::replace(dotted, '/', '.');
+      if (!tree.contains(key) || dotted == chosen) continue;
+      EXPECT_EQ(tree[key], value) << key;
+      seen.insert(key);
+    }
   }
+  for (const auto& [key, value] : contract.items()) EXPECT_TRUE(seen.contains(key)) << key;
+}
+
+TEST(Config, ListsOnlyTheKeysThatTheChosenKindsUse) {
+  const Config config = parse("", {"codec.kind=top_k", "codec.k=3", "problem.data=csv:x.csv"});
+  for (const char* key : {"codec.k", "codec.kind", "codec.coding", "problem.hidden"})
+    EXPECT_TRUE(config.has(key)) << key;
+  for (const char* key : {"codec.bits", "codec.scaled", "graph.p", "graph.rows", "problem.samples",
+                          "problem.partition_alpha", "problem.l2r"})
+    EXPECT_FALSE(config.has(key)) << key;
+  EXPECT_TRUE(parse("", {"codec.kind=top_k", "codec.k=3", "codec.then=qsgd"}).has("codec.bits"));
+  EXPECT_EQ(config.get<double>("problem.partition_alpha"), 0.3);  // the default
+}
+
+TEST(Config, RefusesAKeyThatTheChosenKindDoesNotUse) {
+  for (const std::vector<std::string>& set :
+       std::vector<std::vector<std::string>>{{"codec.kind=sign", "codec.fraction=0.1"},
+                                             {"codec.kind=top_k", "codec.k=2", "codec.bits=4"},
+                                             {"graph.kind=random_edge", "graph.path=x"},
+                                             {"problem.objective=softmax", "problem.hidden=[5]"},
+                                             {"problem.partition_alpha=1"},
+                                             {"problem.samples=10"}})
+    EXPECT_THROW(Config::parse("", ".", set), ConfigError) << set.back();
+}
+
+TEST(Config, AnOverrideOfTheKindTakesTheOptionsOfTheOldKindAway) {
+  const std::string toml = "[graph]\nkind = \"erdos_renyi\"\np = 0.5\nagents = 7\n";
+  const Config torus = parse(toml, {"graph.kind=ring"});
+  EXPECT_FALSE(torus.has("graph.p"));
+  EXPECT_EQ(torus.get<int>("graph.agents"), 7);
+  EXPECT_THROW(parse(toml, {"graph.kind=ring", "graph.p=0.5"}), ConfigError);
+  EXPECT_THROW(parse("[graph]\nkind = \"ring\"\np = 0.5\n", {"graph.agents=7"}), ConfigError);
+}
+
+TEST(Config, AResolvedTreeOfVersion01HasTheOptionsOfAllKinds) {
+  json tree = parse("", {"codec.kind=sign"}).tree();
+  tree["codec"]["bits"] = 8;
+  tree["graph"]["p"] = 0.4;
+  EXPECT_THROW(Config::from_json(tree, "."), ConfigError);
+  EXPECT_EQ(Config::resolved(tree, ".").identity(), parse("", {"codec.kind=sign"}).identity());
 }
 
 TEST(Config, ReadsIntegersInScientificNotation) {
@@ -90,7 +144,7 @@ TEST(Config, TreatsOneAndOnePointZeroAsEqual) {
 
 TEST(Config, RoundTripsThroughItsTree) {
   const Config config = parse("[algorithm]\nalpha = { schedule = \"inverse\", c = 0.1, t0 = 3 }",
-                              {"graph.agents=7", "codec.fraction=0.25"});
+                              {"graph.agents=7", "codec.kind=top_k", "codec.fraction=0.25"});
   const Config again = Config::from_json(json::parse(config.tree().dump()), "/elsewhere");
   EXPECT_EQ(again.tree(), config.tree());
   EXPECT_EQ(again.folder(), "/elsewhere");
@@ -103,7 +157,7 @@ TEST(Config, IdentityHoldsTheKeysThatDecideTheBits) {
     EXPECT_EQ(parse("", {set}).identity(), identity) << set;
   for (const char* set :
        {"seed=2", "iterations=5", "precision=double", "graph.agents=9", "log.points=30",
-        "codec.bits=4", "algorithm.alpha=0.1", "problem.batch=5"})
+        "codec.kind=qsgd", "algorithm.alpha=0.1", "problem.batch=5"})
     EXPECT_NE(parse("", {set}).identity(), identity) << set;
 }
 

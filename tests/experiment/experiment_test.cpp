@@ -130,7 +130,7 @@ TEST_F(Experiment, ResumeNamesTheFirstKeyThatDiffers) {
   };
   expect({"seed=2"}, "seed is 2 now and was 1");
   expect({"codec.bits=4"}, "codec.bits is 4 now and was 8");
-  expect({"codec.k=4"}, "codec.k is 4 now and was not there");
+  expect({"codec.kind=top_k", "codec.k=4"}, "codec.k is 4 now and was not there");
   expect({"problem.hidden=[100, 50]"}, "problem.hidden");
   expect({"graph.agents=5", "seed=2"}, "graph.agents is 5 now and was 4");
   EXPECT_EQ(difference({"network.transport=threads", "checkpoint.every=3", "name=other"}), "none");

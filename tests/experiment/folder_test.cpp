@@ -46,7 +46,9 @@ TEST_F(RunFolderTest, MayBeNewOrEmptyButNotInUse) {
   write("full/notes.txt", "mine");
   EXPECT_THROW(RunFolder(base_ / "full").refuse_if_taken(false), UsageError);
   EXPECT_THROW(RunFolder(base_ / "full").refuse_if_taken(true), UsageError);  // no run in it
-  write("full/metrics.csv", "of a run");
+  write("full/metrics.csv", "mine,too\n");
+  EXPECT_THROW(RunFolder(base_ / "full").refuse_if_taken(true), UsageError);
+  write("full/metrics.csv", with_header(""));
   EXPECT_THROW(RunFolder(base_ / "full").refuse_if_taken(false), UsageError);
   EXPECT_NO_THROW(RunFolder(base_ / "full").refuse_if_taken(true));
   EXPECT_THROW(RunFolder(base_ / "full/notes.txt").refuse_if_taken(true), UsageError);

@@ -85,7 +85,7 @@ TEST_F(Summary, QuotesLabelsInTheCsv) {
                 ",digest,accuracy_min_0.5_iteration,accuracy_min_0.5_megabits,"
                 "accuracy_min_0.5_seconds,loss_max_0.1_iteration,loss_max_0.1_megabits,"
                 "loss_max_0.1_seconds\n"
-                "\"a \"\"b\"\", c\nd\",run,finished,ticopd,\"qsgd, 8 bits\",10,"
+                "\"a \"\"b\"\", c d\",run,finished,ticopd,\"qsgd, 8 bits\",10,"
                 "2,180,200,400,0.25,0.25,0.25,0.5,0.25,0.25,0.5,,,0.2,00ff,2,0.0002,0.2,,,\n");
 }
 

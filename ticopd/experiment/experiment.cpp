@@ -64,7 +64,6 @@ class ExperimentRun {
     refuse_other_inputs();
     if (leader_) folder_.create();
     connect();
-    if (leader_) folder_.write_summary(opening());
     Solution<T> solution;
     try {
       solution = solve(prepared_->algorithm, prepared_->setup);
@@ -84,7 +83,7 @@ class ExperimentRun {
       throw Diverged(what);
     } catch (const Error& e) {  // such as a lost rank: try to keep the logged metrics
       try {
-        if (leader_ && folder_.abandon()) {
+        if (leader_ && begun_ && folder_.abandon()) {
           json left = opening();
           left["status"] = "interrupted";
           left["reason"] = e.what();
@@ -169,7 +168,7 @@ class ExperimentRun {
     // Somebody may have removed it, or the disk: the checkpoint has the rows to write it again.
     if (!fs::exists(folder_.path() / "final.npy") && fs::exists(folder_.checkpoint()))
       return std::nullopt;
-    return before;
+    return RunFolder::require_finished(folder_.path());
   }
 
   // The identity of a config that stands in `file`.
@@ -241,13 +240,18 @@ class ExperimentRun {
       if (options_.on_log) options_.on_log(m);
     };
     s.saving.before = [this] { folder_.publish_metrics(true); };
+    // run.json before the first round, and not before a checkpoint was accepted.
+    s.watch.on_begin = [this] {
+      begun_ = true;
+      folder_.write_summary(opening());
+    };
     s.watch.on_warning = [this](const std::string& text) {
       if (options_.prepare.say) options_.prepare.say("warning: " + text);
     };
   }
 
-  // run.json before the first round: whoever finds the folder of a run that was killed can tell
-  // what it is. `status` is updated at the end.
+  // What run.json says while the run goes on: whoever finds the folder of a run that was killed can
+  // tell what it is.
   json opening() {
     Solution<T> nothing;
     json j = summary("running", nothing, "");
@@ -316,6 +320,7 @@ class ExperimentRun {
   Alone alone_;
   Transport& transport_;
   bool leader_;  // writes the folder
+  bool begun_ = false;
   RunFolder folder_;
   std::unique_ptr<Prepared<T>> prepared_;
   json inputs_;         // fingerprints of what this run reads

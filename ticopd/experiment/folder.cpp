@@ -19,16 +19,17 @@ using nlohmann::json;
 
 namespace {
 
-// A field of run.json that commands read. `required`: a finished run has it.
+// A field of run.json that commands read, and whether every run that is finished has it.
 struct SummaryField {
   const char* pointer;
-  enum Type { count, number, word, numbers } type;
+  enum Type { count, number, word, list, numbers } type;
   bool required = false;
 };
 constexpr SummaryField summary_fields[] = {
     {"/iterations", SummaryField::count, true},
     {"/seconds/total", SummaryField::number, true},
     {"/seconds", SummaryField::numbers},
+    {"/ledger/agents", SummaryField::list, true},
     {"/dimension", SummaryField::count},
     {"/threads", SummaryField::count},
     {"/device", SummaryField::word},
@@ -46,6 +47,9 @@ constexpr SummaryField summary_fields[] = {
     {"/memory/features", SummaryField::numbers},
 };
 
+constexpr std::string_view in_words[] = {"a whole number", "a number", "a text", "a list",
+                                         "a table of numbers"};
+
 bool fits(const json& value, SummaryField::Type type) {
   switch (type) {
     case SummaryField::count:
@@ -54,6 +58,8 @@ bool fits(const json& value, SummaryField::Type type) {
       return value.is_number();
     case SummaryField::word:
       return value.is_string();
+    case SummaryField::list:
+      return value.is_array();
     case SummaryField::numbers:
       break;
   }
@@ -63,26 +69,25 @@ bool fits(const json& value, SummaryField::Type type) {
 
 // Somebody may have edited the file.
 void check_fields(const json& summary, const fs::path& file) {
-  const auto refuse = [&](const std::string& field, const json& value) {
+  const auto refuse = [&](const std::string& field, const json& value, std::string_view allowed) {
     std::string given = value.dump();
     if (given.size() > 40) given = given.substr(0, 40) + "...";
-    throw FormatError(fmt::format("{}: {} = {}: no run writes that", file.string(), field, given));
+    throw FormatError(
+        fmt::format("{}: {} = {}: allowed is {}", file.string(), field, given, allowed));
   };
   for (const SummaryField& field : summary_fields) {
     const json::json_pointer at(field.pointer);
-    const std::string name = at.to_string().substr(1);
-    if (summary.contains(at)) {
-      if (!fits(summary.at(at), field.type)) refuse(name, summary.at(at));
-    } else if (field.required && summary["status"] == "finished") {
-      throw FormatError(fmt::format("{}: {} is missing", file.string(), name));
-    }
+    std::string name = at.to_string().substr(1);
+    std::ranges::replace(name, '/', '.');
+    if (summary.contains(at) && !fits(summary.at(at), field.type))
+      refuse(name, summary.at(at), in_words[field.type]);
   }
   // The bytes of each agent; `ticopd audit` checks the rest of the ledger.
   const json agents = summary.value(json::json_pointer("/ledger/agents"), json::array());
-  if (!agents.is_array()) refuse("ledger.agents", agents);
   for (const json& a : agents)
     for (const char* key : {"payload_bytes", "paper_bits"})
-      if (!a.is_object() || !a.value(key, json()).is_number()) refuse("ledger.agents", a);
+      if (!a.is_object() || !a.value(key, json()).is_number())
+        refuse("ledger.agents", a, "an agent with payload_bytes and paper_bits");
 }
 
 }  // namespace
@@ -150,6 +155,18 @@ json RunFolder::require_summary(const fs::path& folder) {
       throw FormatError(fmt::format("{}: is not a run summary (no \"{}\")", file.string(), key));
   }
   check_fields(summary, file);
+  return summary;
+}
+
+json RunFolder::require_finished(const fs::path& folder) {
+  json summary = require_summary(folder);
+  const std::string file = (folder / "run.json").string();
+  if (summary["status"] != "finished")
+    throw FormatError(fmt::format("{}: the run is {}, not finished: nothing to compare", file,
+                                  summary["status"].dump()));
+  for (const SummaryField& field : summary_fields)
+    if (field.required && !summary.contains(json::json_pointer(field.pointer)))
+      throw FormatError(fmt::format("{}: no field {}", file, field.pointer));
   return summary;
 }
 

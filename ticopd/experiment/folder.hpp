@@ -34,6 +34,9 @@ class RunFolder {
   // Reads run.json. FormatError if it is not a run summary.
   static nlohmann::json require_summary(const std::filesystem::path& folder);
 
+  // The same for a run that is finished; FormatError if it is not, or if a field is missing.
+  static nlohmann::json require_finished(const std::filesystem::path& folder);
+
   // Keeps the metrics that an earlier part of the run logged up to this round. Drops later rows,
   // whole or cut off. FormatError unless all rows up to `last_logged` are there, and every cell of
   // them is a number or empty. Writes nothing.

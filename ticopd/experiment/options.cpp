@@ -91,7 +91,7 @@ CodecOptions codec_options(const Config& config) {
 
 GraphOptions graph_options(const Config& config) {
   GraphOptions options;
-  options.agents = 0;  // left out only where the kind has the number (GraphInfo::counts_agents)
+  options.agents = GraphOptions::all_named;  // left out only if the kind counts them
   read_options(config, "graph", graph_options_table(), options);
   return options;
 }

@@ -74,16 +74,17 @@ std::string names_of(const std::vector<Stretch>& stretches) {
 // none.
 std::string difference_here(const json& before, const std::vector<Stretch>& stretches) {
   const json here = machine_json();
-  // A run that was resumed elsewhere lists all machines it was made on.
+  // A run that was resumed elsewhere lists all machines it was made on; 0.1 had another list there.
   json machines = before.value("segments", json());
   if (!machines.is_array() || machines.empty() || !machines[0].contains("kernel"))
-    machines = json::array({before});
+    machines = json::array();
+  machines.push_back(before);
   for (const json& there : machines)
     for (const auto& [key, value] : here.items())
       if (const json then = there.is_object() ? there.value(key, json()) : json(); then != value)
         return fmt::format("{} is {} here and was {} there{}: equal digests are not promised", key,
                            value.dump(), then.dump(),
-                           machines.size() == 1 ? "" : " in a part of the run");
+                           machines.size() == 2 ? "" : " in a part of the run");
   for (const Stretch& s : stretches)
     if (const std::string why = why_not_here(s.device); !why.empty())
       return stretches.size() == 1
@@ -192,12 +193,8 @@ std::string difference_of_results(const fs::path& folder, const json& before,
 }  // namespace
 
 Verdict verify_experiment(const fs::path& folder, const RunOptions& options) {
-  const json before = RunFolder::require_summary(folder);
-  const std::string file = (folder / "run.json").string();
-  if (before["status"] != "finished")
-    throw FormatError(fmt::format("{}: the run is {}, not finished: nothing to compare", file,
-                                  before["status"].dump()));
-  const std::vector<Stretch> stretches = stretches_of(before, file);
+  const json before = RunFolder::require_finished(folder);
+  const std::vector<Stretch> stretches = stretches_of(before, (folder / "run.json").string());
   Verdict verdict;
   verdict.difference = difference_here(before, stretches);
   if (!verdict.difference.empty()) {

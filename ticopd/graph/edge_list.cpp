@@ -28,27 +28,27 @@ std::optional<int> take_number(std::string_view& line) {
   return value;
 }
 
-// `agents` = 0: any number is an agent.
-std::pair<int, int> parse_edge(std::string_view line, int agents, const std::string& where) {
+std::pair<int, int> parse_edge(std::string_view line, const std::optional<int>& agents,
+                               const std::string& where) {
   const std::string_view whole = line;
   const auto i = take_number(line);
   const auto j = i ? take_number(line) : i;
   if (!i || !j || line.find_first_not_of(blanks) != std::string_view::npos)
     throw FormatError(
         fmt::format("{}: expected two agents as `i j`, found `{}`", where, printable(whole)));
-  const int last = (agents > 0 ? agents : max_agents) - 1;
+  const int last = agents.value_or(max_agents) - 1;
   for (const int agent : {*i, *j})
     if (agent < 0 || agent > last)
       throw FormatError(fmt::format("{}: agent {} is outside 0 ... {}{}", where, agent, last,
-                                    agents > 0 ? fmt::format(" (graph.agents = {})", agents) : ""));
+                                    agents ? fmt::format(" (graph.agents = {})", *agents) : ""));
   if (*i == *j) throw FormatError(fmt::format("{}: edge {} {} is a self-loop", where, *i, *j));
   return std::minmax({*i, *j});
 }
 
 }  // namespace
 
-Graph edge_list(const std::filesystem::path& file, int agents) {
-  if (agents > 0) check_size("file", agents, 0);
+Graph edge_list(const std::filesystem::path& file, std::optional<int> agents) {
+  if (agents) check_size("file", *agents, 0);
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored) || ::access(file.c_str(), R_OK) != 0)
     throw FormatError(fmt::format(
@@ -68,12 +68,11 @@ Graph edge_list(const std::filesystem::path& file, int agents) {
       throw FormatError(
           fmt::format("{}: edge {} {} is given twice", where, edge.first, edge.second));
     largest = std::max(largest, edge.second);
-    check_size("file", std::max(agents, largest + 1), static_cast<double>(seen.size()));
+    check_size("file", agents.value_or(largest + 1), static_cast<double>(seen.size()));
   }
-  if (agents == 0 && seen.empty()) throw FormatError(file.string() + ": holds no edges");
-  if (agents == 0) agents = largest + 1;
+  if (!agents && seen.empty()) throw FormatError(file.string() + ": holds no edges");
   try {
-    return Graph(agents, Edges(seen.begin(), seen.end()));
+    return Graph(agents.value_or(largest + 1), Edges(seen.begin(), seen.end()));
   } catch (const ConfigError& e) {  // only a graph that is not connected gets here
     throw ConfigError(fmt::format("graph.path = {}: {}", file.string(), e.what()));
   }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,13 +44,15 @@ Graph hypercube(int agents);                                     // a power of t
 Graph exponential(int agents);                                   // i +- 2^k
 Graph erdos_renyi(int agents, double p, std::uint64_t seed);     // redrawn until connected
 Graph geometric(int agents, double radius, std::uint64_t seed);  // unit square, redrawn likewise
-// `i j` a line, # comments. agents = 0: one more than the largest number in the file.
-Graph edge_list(const std::filesystem::path& file, int agents);
+// `i j` a line, # comments. The number of agents, or else one more than the largest in the file.
+Graph edge_list(const std::filesystem::path& file, std::optional<int> agents = {});
 
 // The options of all graphs with their defaults; graph/table.cpp says what each one means.
 struct GraphOptions {
+  static constexpr int all_named = -1;  // as many agents as the edge list names
+
   std::string kind = "ring";
-  int agents = 10;
+  int agents = 10;  // or all_named
   int rows = 0;
   double p = 0.4;
   double radius = 0.5;
@@ -65,7 +68,7 @@ struct GraphInfo {
   std::string summary;
   Graph (*make)(const GraphOptions&, std::uint64_t seed) = nullptr;
   bool one_edge = false;       // only one edge is active each round: link_schedule.hpp
-  bool counts_agents = false;  // finds the number of agents itself if options.agents is 0
+  bool counts_agents = false;  // takes options.agents = all_named
 };
 
 // The kinds of graphs, and the options of all of them (both in table.cpp).

@@ -11,7 +11,7 @@ using O = GraphOptions;
 Graph from_file(const O& o, std::uint64_t) {
   if (o.path.empty())
     throw ConfigError("graph.path: required by graph.kind = \"file\", the name of an edge list");
-  return edge_list(o.path, o.agents);
+  return o.agents == O::all_named ? edge_list(o.path) : edge_list(o.path, o.agents);
 }
 
 template <Graph (*build)(int)>

@@ -128,6 +128,7 @@ struct Run<T>::State {
   // Before the first round: what a run that only now begins, or that was saved at its end, needs.
   void begin() {
     if (std::exchange(begun, true)) return;
+    if (leader() && watch.on_begin) watch.on_begin();
     if (round() > 0 && spent_all_bits()) end = round();  // ended, and was not told
     decision.begin_with(round() + 1);
     // Asked to stop while this round was measured, or a run that only now begins.

@@ -54,6 +54,7 @@ struct Watch {
   // Warnings before the first round: about the parameters of an algorithm given as a struct, a
   // codec that does not suit it, or a checkpoint that was made elsewhere. On rank 0.
   std::function<void(const std::string&)> on_warning = {};
+  std::function<void()> on_begin = {};  // before the first round, when a resumed state was read
   std::function<void(const Metrics&)> on_log = {};         // after each logged round
   std::function<void(std::uint32_t round)> on_round = {};  // after each round
 

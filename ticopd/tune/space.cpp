@@ -29,9 +29,9 @@ SearchAxis asked_for(const ParameterInfo& p, const json& range) {
   // Far from the ends of double: points between low and high are powers and ratios of these.
   constexpr double least = 1e-100, most = 1e100;
   if (!(low >= least) || !(high > low) || !(high <= most) || high > p.range.high)
-    throw ConfigError(
-        fmt::format("tune.search.{} = {}: allowed is [low, high] with {:g} <= low < high <= {:g}",
-                    p.name, range.dump(), least, std::min(most, p.range.high)));
+    throw ConfigError(fmt::format(
+        "tune.search.{} = {}: allowed is [low, high] with 0 < low < high, from {:g} to {:g}",
+        p.name, range.dump(), least, std::min(most, p.range.high)));
   return {std::string(p.name), low,      high, true, p.range.high, [](const auto&) { return 1.0; },
           p.range.whole,       p.inverse};
 }

@@ -134,11 +134,13 @@ class Tuning {
 
   // Trials are measured at their end alone. So the loss at the start, which tells if a trial
   // diverged, is measured here, once for all.
-  std::optional<double> loss_at_start() const {
+  std::optional<double> loss_at_start() const try {
     Setup<T> setup = prepared_.setup;
     setup.execution.threads = cores_;
     setup.watch.stop = options_.stop;
     return loss_of(Run<T>(prepared_.algorithm, setup).measure(setup.watch.level));
+  } catch (const MeasuringStopped&) {  // asked to stop: no trial will begin
+    return std::nullopt;
   }
 
   // An estimate: the length of some codes differs from round to round, and some methods do not send
@@ -174,15 +176,14 @@ class Tuning {
     if (fs::exists(file)) {
       const json before = parse_json(read_file(file));
       if (!before.is_object()) throw FormatError(file.string() + ": is not a search");
-      const json inputs = before.value("inputs", json());  // those of 0.1 have none
-      if (const std::string difference = difference_of_inputs(search["inputs"], inputs);
-          !difference.empty())
-        throw ConfigError(fmt::format("--resume: {} holds a search on other data: {}",
-                                      options_.out.string(), difference));
-      search["inputs"] = inputs;
+      const json inputs = before.value("inputs", json());  // a search of 0.1 has none
+      const json now = std::exchange(search["inputs"], inputs);
       if (inputs.is_null()) search.erase("inputs");
       if (const std::string difference = first_difference(search, before); !difference.empty())
         throw ConfigError(fmt::format("--resume: {} holds another search: {}",
+                                      options_.out.string(), difference));
+      if (const std::string difference = difference_of_inputs(now, inputs); !difference.empty())
+        throw ConfigError(fmt::format("--resume: {} holds a search on other data: {}",
                                       options_.out.string(), difference));
       log_.load();
       return;
