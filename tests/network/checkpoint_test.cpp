@@ -1,16 +1,21 @@
 // Checkpoints: a resumed run has the same digest, and damaged files are rejected.
 #include "ticopd/run/checkpoint.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "network/every_algorithm.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/run/digest.hpp"
+#include "ticopd/transport/frame.hpp"
 
 namespace ticopd::dense {
 namespace {
@@ -189,6 +194,71 @@ TEST_P(CheckpointFile, IsSavedEveryGivenNumberOfRounds) {
   EXPECT_EQ(calls, 3) << "after 15, 30 and the last";
   EXPECT_EQ(read_checkpoint_notes(file).at("round"), "40");
   EXPECT_EQ(resumed(run, s, 3).digest, digest) << "a finished run has nothing left to do";
+}
+
+// A file whose header was changed by someone who knows the format: its hash is right.
+std::string with_header(const std::string& bytes,
+                        const std::function<void(nlohmann::json&)>& change) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  nlohmann::json header = nlohmann::json::parse(bytes.substr(sizeof length, length));
+  change(header);
+  header["__metadata__"].erase("check");
+  std::string text = header.dump();
+  header["__metadata__"]["check"] =
+      fmt::format("{:016x}", hash_row(std::as_bytes(std::span(text))));
+  text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::string rest = bytes.substr(sizeof length + length);
+  length = text.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text + rest;
+}
+
+TEST_P(CheckpointFile, TensorsOutsideTheFileAreRejected) {
+  using nlohmann::json;
+  const auto offsets = [&](const json& list) {
+    return with_header(bytes, [&](json& header) { header["x"]["data_offsets"] = list; });
+  };
+  const std::uint64_t size = 7 * 12 * sizeof(float);
+  write(file, with_header(bytes, [](json&) {}));
+  EXPECT_EQ(resumed(run, s, 1).digest, solve(run, s).digest)
+      << "a header that is only written again";
+  // The first pairs are as far from each other as they should be, once they wrap around.
+  for (const json& list :
+       {json{0 - std::uint64_t{8}, size - 8}, json{-8, size - 8}, json{0.0, size}, json{size, 0},
+        json{0, size, size}, json{1, size}, json(size), json()}) {
+    write(file, offsets(list));
+    try {
+      resumed(run, s, 1);
+      ADD_FAILURE() << "accepted: " << list;
+    } catch (const FormatError& e) {
+      EXPECT_EQ(e.what(), file.string() + ": tensor \"x\" does not fit the file") << list;
+    }
+  }
+}
+
+TEST_P(CheckpointFile, DigestStateThatWouldLeadOutOfTheHashIsRejected) {
+  constexpr std::size_t word_digits = 8;  // of four bytes
+  const std::string right = Digest().state();
+  const std::size_t begin = right.find(':') + 1, words = (right.size() - begin) / word_digits;
+  const auto restored_digest = [](const std::string& state) {
+    Digest digest = Digest::restore(state);
+    return digest.hex();
+  };
+  EXPECT_EQ(restored_digest(right), Digest().hex());
+  int refused = 0;
+  for (std::size_t word = 0; word < words; ++word) {
+    std::string state = right;
+    state.replace(begin + word * word_digits, word_digits, "ffffff7f");
+    try {
+      restored_digest(state);  // a sanitizer sees if this reads beyond its secret or buffer
+    } catch (const FormatError&) {
+      ++refused;
+    }
+  }
+  // The sizes: of the buffer and useSeed one word each, stripes so far, stripes in a block, the
+  // secret's end and the seed two each.
+  EXPECT_EQ(refused, 10);
 }
 
 }  // namespace

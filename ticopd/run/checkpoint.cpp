@@ -97,6 +97,16 @@ std::string hashes_note(const std::string& tensor) {
   return "hashes of " + tensor;
 }
 
+// Empty unless all are whole numbers from 0 up: a conversion would wrap -8 to a huge number.
+std::vector<std::uint64_t> offsets_of(const json& list) {
+  std::vector<std::uint64_t> offsets;
+  for (const json& offset : list) {
+    if (!offset.is_number_unsigned()) return {};
+    offsets.push_back(offset.get<std::uint64_t>());
+  }
+  return offsets;
+}
+
 // The hashes of all rows in rank order. Collective: every rank gets all hashes.
 template <class T>
 std::string row_hashes(AnyNetwork<T>& net, const Field<T>& rows, std::size_t hosted) {
@@ -168,8 +178,9 @@ void load_checkpoint(const fs::path& path, AnyNetwork<T>& net, AnyRun<T>& run) t
         header.text[t.name].value("shape", json()) != shape)
       throw FormatError(path.string() + ": has no tensor \"" + t.name + "\" of type " + dtype<T>() +
                         " and shape " + shape.dump());
-    const auto offsets = header.text[t.name].value("data_offsets", std::vector<std::uint64_t>{});
-    if (offsets.size() != 2 || offsets[1] - offsets[0] != t.bytes() ||
+    const std::vector<std::uint64_t> offsets =
+        offsets_of(header.text[t.name].value("data_offsets", json()));
+    if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] - offsets[0] != t.bytes() ||
         offsets[1] > size - header.data)
       throw FormatError(path.string() + ": tensor \"" + t.name + "\" does not fit the file");
     const std::string hashes = header.text["__metadata__"].value(hashes_note(t.name), "");

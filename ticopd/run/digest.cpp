@@ -90,8 +90,13 @@ Digest Digest::restore(std::string_view state) {
     bytes[i] = static_cast<unsigned char>(high * 16 + low);
   }
   auto& xxh = digest.state_->xxh;
-  // XXH3 trusts these sizes. A damaged one would make it write outside its buffer.
-  if (xxh.bufferedSize > sizeof xxh.buffer || xxh.nbStripesSoFar > xxh.nbStripesPerBlock)
+  // XXH3 trusts these sizes: wrong ones would make it read or write outside its buffer and its
+  // secret. Those that do not change while it hashes must be the ones of a new state.
+  const Digest begun;
+  const XXH3_state_t& fresh = begun.state_->xxh;
+  if (xxh.bufferedSize > sizeof xxh.buffer || xxh.nbStripesSoFar > xxh.nbStripesPerBlock ||
+      xxh.nbStripesPerBlock != fresh.nbStripesPerBlock || xxh.secretLimit != fresh.secretLimit ||
+      xxh.useSeed != fresh.useSeed || xxh.seed != fresh.seed)
     throw FormatError("the checkpoint's digest state is damaged");
   xxh.extSecret = secret;
   return digest;
