@@ -72,8 +72,13 @@ class FileStream::Bytes {
     if (::fstat(fd_, &info) != 0) fail("stat");
     if (S_ISDIR(info.st_mode))
       throw FormatError(fmt::format("{}: is a folder, expected a file", file_.string()));
-    if (S_ISREG(info.st_mode)) size_ = static_cast<std::size_t>(info.st_size);
-    buffer_.resize(piece_bytes);
+    // A small file needs a small buffer: to take and clear 256 KiB costs more than to read a page.
+    std::size_t piece = piece_bytes;
+    if (S_ISREG(info.st_mode)) {
+      size_ = static_cast<std::size_t>(info.st_size);
+      piece = std::clamp<std::size_t>(size_, 4096, piece_bytes);
+    }
+    buffer_.resize(piece);
     std::size_t have = 0;  // a pipe may bring a single byte at first
     while (have < 2) {
       const std::size_t got = fill(have);
