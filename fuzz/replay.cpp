@@ -5,13 +5,17 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" __attribute__((weak)) int LLVMFuzzerInitialize(int* argc, char*** argv);
 
 int main(int argc, char** argv) {
+  if (LLVMFuzzerInitialize != nullptr) LLVMFuzzerInitialize(&argc, &argv);
   int files = 0;
-  for (int i = 1; i < argc; ++i)
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]).starts_with("--")) continue;  // for LLVMFuzzerInitialize
     for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
       std::printf("%s\n", entry.path().c_str());
       std::fflush(stdout);  // if it crashes, the last line names the file
@@ -22,6 +26,7 @@ int main(int argc, char** argv) {
       LLVMFuzzerTestOneInput(input.data(), input.size());
       ++files;
     }
+  }
   if (files == 0) std::fprintf(stderr, "no files to replay\n");
   return files == 0 ? 1 : 0;
 }

@@ -1,0 +1,262 @@
+#include "fuzz/checkpoint_edits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "ticopd/system/json.hpp"
+#include "ticopd/system/text.hpp"
+#include "ticopd/transport/frame.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* notes_key = "__metadata__";
+
+// The numbers and words at which checks fail.
+constexpr std::array<const char*, 40> values{"null",
+                                             "true",
+                                             "0",
+                                             "1",
+                                             "-1",
+                                             "2",
+                                             "3",
+                                             "4",
+                                             "5",
+                                             "6",
+                                             "7",
+                                             "8",
+                                             "12",
+                                             "24",
+                                             "36",
+                                             "2147483647",
+                                             "2147483648",
+                                             "4294967295",
+                                             "4294967296",
+                                             "9007199254740993",
+                                             "4611686018427387904",
+                                             "4611686018427387905",
+                                             "9223372036854775807",
+                                             "9223372036854775808",
+                                             "18446744073709551615",
+                                             "-9223372036854775808",
+                                             "18446744073709551592",
+                                             "0.5",
+                                             "-0.0",
+                                             "1e300",
+                                             "-1e300",
+                                             "5e-324",
+                                             "1e19",
+                                             "\"\"",
+                                             "\"0\"",
+                                             "\"F64\"",
+                                             "[]",
+                                             "{}",
+                                             "[0]",
+                                             "[[0, 0], [0, 0]]"};
+
+class Script {
+ public:
+  explicit Script(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+  bool empty() const { return bytes_.empty(); }
+  std::size_t byte() {
+    if (bytes_.empty()) return 0;
+    const std::uint8_t first = bytes_.front();
+    bytes_ = bytes_.subspan(1);
+    return first;
+  }
+  std::size_t word() {
+    const std::size_t low = byte();
+    return low | byte() << 8;
+  }
+  std::string bytes() {
+    const std::size_t count = std::min(byte(), bytes_.size());
+    const std::string taken(reinterpret_cast<const char*>(bytes_.data()), count);
+    bytes_ = bytes_.subspan(count);
+    return taken;
+  }
+  // JSON holds no other text, so no such file would get as far as its notes.
+  std::string text() {
+    const std::string taken = bytes();
+    return is_utf8(taken) ? taken : plain(taken);
+  }
+  // One of the list, or JSON that the input spells out.
+  json value() {
+    const std::size_t which = byte();
+    const json spelt = which < values.size() ? json() : parse_json(text());
+    if (which >= values.size() && !spelt.is_discarded()) return spelt;
+    return json::parse(values[which % values.size()]);
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+// Walks down from `root`, a byte a step, and replaces what it comes to; 255 stops.
+void replace_inside(json& root, Script& script) {
+  json* at = &root;
+  while (at->is_structured() && !at->empty()) {
+    const std::size_t step = script.byte();
+    if (step == 255) break;
+    auto child = at->begin();
+    std::advance(child, static_cast<std::ptrdiff_t>(step % at->size()));
+    at = &*child;
+  }
+  *at = script.value();
+}
+
+json* chosen_note(json& notes, Script& script) {
+  const std::size_t which = script.byte();
+  if (notes.empty()) return nullptr;
+  auto note = notes.begin();
+  std::advance(note, static_cast<std::ptrdiff_t>(which % notes.size()));
+  return &*note;
+}
+
+void splice(std::string& text, std::size_t place, const std::string& over) {
+  if (text.empty()) return;
+  place %= text.size();
+  text.replace(place, std::min(over.size(), text.size() - place), over);
+}
+
+// The state is written as hex after "VERSION:". An odd number asks for one of the values.
+void set_digest_word(json& notes, Script& script) {
+  const std::size_t word = script.byte();
+  std::size_t number = script.byte();
+  number |= script.byte() << 8 | script.byte() << 16 | script.byte() << 24;
+  if (!notes.contains("digest") || !notes["digest"].is_string()) return;
+  auto state = notes["digest"].get<std::string>();
+  const std::size_t colon = state.find(':');
+  if (colon == std::string::npos || state.size() < colon + 9) return;
+  const std::size_t words = (state.size() - colon - 1) / 8;
+  std::string hex;
+  for (std::size_t b = 0; b < 4; ++b) hex += fmt::format("{:02x}", number >> (8 * b) & 0xff);
+  // The sizes are in the last words.
+  splice(state, colon + 1 + 8 * (words - 1 - word % words), hex);
+  notes["digest"] = state;
+}
+
+void edit_once(CheckpointParts& parts, Script& script) {
+  json& notes = parts.header[notes_key];
+  const auto which =
+      static_cast<CheckpointEdit>(script.byte() % static_cast<std::size_t>(CheckpointEdit::count));
+  switch (which) {
+    case CheckpointEdit::value_in_note:
+      if (json* note = chosen_note(notes, script); note != nullptr && note->is_string()) {
+        json inside = parse_json(note->get<std::string>());
+        if (inside.is_discarded()) return;
+        replace_inside(inside, script);
+        *note = inside.dump();
+      }
+      return;
+    case CheckpointEdit::value_in_entry: {
+      json entries = parts.header;
+      entries.erase(notes_key);
+      replace_inside(entries, script);
+      if (!entries.is_object()) return;
+      entries[notes_key] = notes;
+      parts.header = std::move(entries);
+      return;
+    }
+    case CheckpointEdit::text_of_note:
+      if (json* note = chosen_note(notes, script)) *note = script.text();
+      return;
+    case CheckpointEdit::remove_note: {
+      const std::size_t number = script.byte();
+      if (notes.empty()) return;
+      auto note = notes.begin();
+      std::advance(note, static_cast<std::ptrdiff_t>(number % notes.size()));
+      notes.erase(note);
+      return;
+    }
+    case CheckpointEdit::splice_note:
+      if (json* note = chosen_note(notes, script); note != nullptr && note->is_string()) {
+        auto text = note->get<std::string>();
+        const std::size_t place = script.word();
+        splice(text, place, script.text());
+        *note = is_utf8(text) ? text : plain(text);
+      }
+      return;
+    case CheckpointEdit::digest_word:
+      set_digest_word(notes, script);
+      return;
+    case CheckpointEdit::data_bytes: {
+      const std::size_t place = script.word();
+      splice(parts.data, place, script.bytes());
+      return;
+    }
+    case CheckpointEdit::resize_data:
+      parts.data.resize(script.word() % 1024);
+      return;
+    case CheckpointEdit::add_note: {
+      const std::string name = script.text();
+      notes[name] = script.text();
+      return;
+    }
+    case CheckpointEdit::count:
+      return;
+  }
+}
+
+std::string hash_of(std::string_view bytes) {
+  return fmt::format("{:016x}", hash_row(std::as_bytes(std::span(bytes))));
+}
+
+// The hashes of a tensor's rows, if its entry says where they are.
+void set_row_hashes(CheckpointParts& parts, const std::string& name, const json& entry) {
+  if (!entry.is_object()) return;
+  const json shape = entry.value("shape", json()), offsets = entry.value("data_offsets", json());
+  const auto counts = [](const json& list) {
+    return list.is_array() && list.size() == 2 && list[0].is_number_unsigned() &&
+           list[1].is_number_unsigned();
+  };
+  if (!counts(shape) || !counts(offsets) || offsets[0] > offsets[1]) return;
+  const std::uint64_t begin = offsets[0], end = offsets[1], rows = shape[0];
+  if (end > parts.data.size() || rows == 0 || rows > end - begin || (end - begin) % rows != 0)
+    return;
+  const std::uint64_t row_bytes = (end - begin) / rows;
+  std::string hashes;
+  for (std::uint64_t row = 0; row < rows; ++row)
+    hashes += hash_of(std::string_view(parts.data).substr(begin + row * row_bytes, row_bytes));
+  parts.header[notes_key]["hashes of " + name] = hashes;
+}
+
+}  // namespace
+
+CheckpointParts take_apart(std::string_view file) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, file.data(), sizeof length);
+  return {parse_json(file.substr(sizeof length, length)),
+          std::string(file.substr(sizeof length + length))};
+}
+
+void edit(CheckpointParts& parts, std::span<const std::uint8_t> edits) {
+  constexpr int most = 16;
+  Script script(edits);
+  for (int n = 0; n < most && !script.empty(); ++n) edit_once(parts, script);
+}
+
+std::string put_together(CheckpointParts parts, bool rows, bool header) {
+  json& notes = parts.header[notes_key];
+  const json entries = parts.header;  // a copy: the notes in it change
+  if (rows)
+    for (const auto& [name, entry] : entries.items())
+      if (name != notes_key) set_row_hashes(parts, name, entry);
+  if (header) {
+    notes.erase("check");
+    notes["check"] = hash_of(parts.header.dump());
+  }
+  std::string text = parts.header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = text.size();
+  text.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
+  return text + parts.data;
+}
+
+}  // namespace ticopd

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdlib>
+#include <utility>
+
+#include "ticopd/error.hpp"
+
+namespace ticopd {
+
+// Ends the program, which a fuzzer takes for a finding.
+inline void want(bool fact) {
+  if (!fact) std::abort();
+}
+
+// True if `read` accepted its input, false if it refused it with an error of ours. Any other
+// exception goes on and is a finding; so is code 70, which means a defect of ours.
+template <class Read>
+bool accepts(Read&& read) {
+  try {
+    std::forward<Read>(read)();
+    return true;
+  } catch (const Error& e) {
+    want(e.exit_code() != 70 && *e.what() != '\0');
+    return false;
+  }
+}
+
+}  // namespace ticopd
