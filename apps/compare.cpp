@@ -50,7 +50,7 @@ void begin_folder(const fs::path& out, const RunFlags& flags, const json& compar
           "--out {}: is not empty; give a new folder, or --resume to go on with the comparison "
           "in it",
           out.string()));
-    if (!fs::exists(out / "compare.json", error))
+    if (!fs::exists(out / "compare.json", error) && !holds_only_unfinished(out))
       throw UsageError(
           fmt::format("--resume: {} holds files, but no comparison by ticopd", out.string()));
   }

@@ -32,7 +32,7 @@ void refuse_if_taken(const fs::path& out, const RunSet& run_set, bool resume) {
         "--out {}: is not empty; give a new folder, or --resume to go on with the search in it",
         out.string()));
   const fs::path first = run_set.runs.size() == 1 ? out : out / run_set.runs[0].folder;
-  if (!fs::exists(first / "search.json", error))
+  if (!fs::exists(first / "search.json", error) && !holds_only_unfinished(out))
     throw UsageError(
         fmt::format("--resume: {} holds files, but no search made by ticopd", out.string()));
 }

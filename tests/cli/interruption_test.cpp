@@ -161,6 +161,31 @@ TEST_F(Interruption, ResumeWithoutACheckpointStartsFromTheBeginning) {
   EXPECT_EQ(metrics("cut"), metrics("whole"));
 }
 
+TEST_F(Interruption, CommandKilledWhileItWroteItsFirstFileStartsAgain) {
+  for (const auto& [command, file] : {std::pair{"run", ".run.json.1.0.tmp"},
+                                      {"compare", ".compare.json.1.0.tmp"},
+                                      {"tune", ".search.json.1.0.tmp"}}) {
+    SCOPED_TRACE(file);
+    std::filesystem::remove_all(folder_ / "cut");
+    write(std::string("cut/") + file, "{");
+    const Outcome o = ticopd({command, "small.toml", "--out", "cut", "--resume"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    for (const auto& [name, bytes] : snapshot("cut")) EXPECT_FALSE(name.ends_with(".tmp")) << name;
+  }
+}
+
+TEST_F(Interruption, ResumeStillRefusesAFolderOfOtherFiles) {
+  for (const char* command : {"run", "compare", "tune"}) {
+    SCOPED_TRACE(command);
+    std::filesystem::remove_all(folder_ / "cut");
+    write("cut/.run.json.1.0.tmp", "{");
+    write("cut/mine/thesis.txt", "years");
+    const auto before = snapshot();
+    EXPECT_EQ(ticopd({command, "small.toml", "--out", "cut", "--resume"}).code, 64);
+    EXPECT_EQ(snapshot(), before);
+  }
+}
+
 TEST_F(Interruption, BeerResumesWithAMessageInFlight) {
   write("small.toml", small_problem.substr(0, small_problem.find("[algorithm]")) +
                           "[algorithm]\nname = \"beer\"\neta = 0.05\ngamma = 0.2\n");

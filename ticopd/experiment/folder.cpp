@@ -111,6 +111,7 @@ void RunFolder::refuse_if_taken(bool resume) const {
 bool RunFolder::is_ours() const {
   std::error_code error;
   if (fs::exists(path_ / "run.json", error) || fs::exists(checkpoint(), error)) return true;
+  if (holds_only_unfinished(path_)) return true;  // killed while it wrote its first run.json
   if (!fs::is_regular_file(path_ / "metrics.csv", error)) return false;
   const std::string text = read_bytes(path_ / "metrics.csv");
   std::string_view left = text;

@@ -149,6 +149,19 @@ void remove_unfinished(const fs::path& folder) {
   }
 }
 
+bool holds_only_unfinished(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const fs::path name = entry.path().filename();
+    const fs::file_type type = entry.symlink_status(error).type();
+    const bool unfinished = type == fs::file_type::directory
+                                ? is_scratch(name) || holds_only_unfinished(entry.path())
+                                : type == fs::file_type::regular && is_temporary(name);
+    if (!unfinished) return false;
+  }
+  return !error;
+}
+
 ScratchFolder::ScratchFolder(const fs::path& parent) {
   std::string name = (parent / ".ticopd.XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr)

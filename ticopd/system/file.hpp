@@ -31,6 +31,10 @@ void publish(const std::filesystem::path& temporary, const std::filesystem::path
 // Removes the temporary files and scratch folders that killed writers left in this folder.
 void remove_unfinished(const std::filesystem::path& folder);
 
+// True if the folder holds nothing but those, and folders that hold nothing else: whoever made it
+// was killed before its first file had its name.
+bool holds_only_unfinished(const std::filesystem::path& folder);
+
 // A new folder inside `parent`, removed with its content at the end of its scope. DiskError if it
 // cannot be made.
 class ScratchFolder {
