@@ -140,6 +140,16 @@ TEST_F(RunFolderTest, KeepsTheRowsLoggedUpToTheCheckpoint) {
   }
 }
 
+// Stopped while round 6 was measured, resumed, and killed after its row was written.
+TEST_F(RunFolderTest, DropsTheRowOfTheCheckpointsRoundIfTheRunStillHasToLogIt) {
+  write("run/metrics.csv", with_header(row(0) + row(5) + row(6)));
+  RunFolder folder(base_ / "run");
+  folder.keep_metrics(6, 5);
+  folder.add_metrics("6,e");
+  folder.publish_metrics(true);
+  EXPECT_EQ(read("run/metrics.csv"), with_header(row(0) + row(5) + "6,e\n"));
+}
+
 TEST_F(RunFolderTest, RejectsForeignOrIncompleteMetrics) {
   const auto refuses = [&](const std::string& text, const std::string& why) {
     write("run/metrics.csv", text);

@@ -191,7 +191,7 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round, std::optional<std::uint3
     if (!next || std::ranges::count(line, ',') != std::ranges::count(header, ',') ||
         (round && *next <= *round))
       refuse(fmt::format(":{}: is not a row of metrics", number));
-    if (*next > up_to_round || !last_logged) break;
+    if (!last_logged || *next > *last_logged) break;
     for (std::string_view cells = line; !cells.empty();) {
       const std::string_view cell = take_cell(cells);
       if (!cell.empty() && !parse_number<double>(cell))
