@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -45,8 +46,10 @@ struct Outcome {
 // The real binary as a child process in a folder. Temporary files catch its output.
 class Program {
  public:
+  // `in_child` is called in the child before it becomes the program: for limits and the like.
   Program(const std::filesystem::path& folder, const Arguments& arguments,
-          const std::map<std::string, std::string>& environment = {})
+          const std::map<std::string, std::string>& environment = {},
+          const std::function<void()>& in_child = {})
       : out_(std::tmpfile()), err_(std::tmpfile()) {
     std::string binary = places::binary();
     std::vector<char*> argv{binary.data()};
@@ -58,6 +61,7 @@ class Program {
     ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
     ::dup2(fileno(out_), STDOUT_FILENO);
     ::dup2(fileno(err_), STDERR_FILENO);
+    if (in_child) in_child();
     if (::chdir(folder.c_str()) == 0) ::execv(argv[0], argv.data());
     ::_exit(127);
   }
@@ -71,6 +75,8 @@ class Program {
     std::fclose(out_);
     std::fclose(err_);
   }
+
+  pid_t pid() const { return pid_; }  // -1 once it was seen to have ended
 
   void signal(int number) const {
     if (pid_ > 0) ::kill(pid_, number);  // kill(-1) would signal every process
