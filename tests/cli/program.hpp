@@ -28,7 +28,9 @@ using Arguments = std::vector<std::string>;
 inline std::string read_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   EXPECT_TRUE(in) << file;
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  if (in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
+  return text.str();
 }
 
 inline std::vector<std::string> lines_of(const std::string& text) {

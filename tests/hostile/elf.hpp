@@ -17,7 +17,11 @@ class ElfFile {
  public:
   explicit ElfFile(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(in), {});
+    bytes_.resize(SELFMAG);
+    in.read(bytes_.data(), SELFMAG);
+    if (!in || bytes_ != ELFMAG) return;
+    bytes_.resize(std::filesystem::file_size(file));
+    in.read(bytes_.data() + SELFMAG, static_cast<std::streamsize>(bytes_.size() - SELFMAG));
   }
 
   // A program or a shared library of this word size, with a dynamic section.

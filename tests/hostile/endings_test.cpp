@@ -565,9 +565,6 @@ TEST_F(WrongInput, FoldersAndDevicesInPlaceOfFilesAreNo70) {
   for (const std::string name : {"dir", "/dev/null", "/", "dir/"}) {
     for (const Arguments& words : std::vector<Arguments>{
              {"run", name, "--out", "out"},
-             {"compare", name, "--out", "out"},
-             {"tune", name, "--out", "out"},
-             {"theory", name},
              {"report", name},
              {"verify", name},
              {"audit", name},

@@ -20,8 +20,37 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// Waits until `done` or for so many seconds; the seconds are a watchdog, not a measurement.
+template <class Done>
+bool within(int seconds, const Done& done) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+// The outcome of a program that must end soon. One that does not is killed.
+inline Outcome ended_within(int seconds, Program& program) {
+  EXPECT_TRUE(within(seconds, [&] { return program.ended(); }))
+      << "still runs after " << seconds << " s";
+  program.signal(SIGKILL);
+  return program.wait();
+}
+
 class Hostile : public CommandLine {
  protected:
+  // With a watchdog: a program that hangs is a failure with a name.
+  Outcome ticopd(const Arguments& arguments,
+                 const std::map<std::string, std::string>& environment = {}) const {
+    Program program(folder_, arguments, environment);
+    const Outcome o = ended_within(100, program);
+    if (o.code == 128 + SIGKILL)
+      ADD_FAILURE() << "it hung: " << arguments.front() << " " << arguments.back();
+    return o;
+  }
+
   static void expect_says(const std::string& text, const Parts& parts) {
     for (const std::string& part : parts)
       EXPECT_TRUE(contains(text, part)) << "`" << part << "` is not in: " << text;
@@ -83,24 +112,5 @@ class Hostile : public CommandLine {
                      body + "\n");
   }
 };
-
-// Waits until `done` or for so many seconds; the seconds are a watchdog, not a measurement.
-template <class Done>
-bool within(int seconds, const Done& done) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  while (!done()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
-
-// The outcome of a program that must end soon. One that does not is killed.
-inline Outcome ended_within(int seconds, Program& program) {
-  EXPECT_TRUE(within(seconds, [&] { return program.ended(); }))
-      << "still runs after " << seconds << " s";
-  program.signal(SIGKILL);
-  return program.wait();
-}
 
 }  // namespace ticopd

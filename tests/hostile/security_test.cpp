@@ -39,13 +39,12 @@ class SearchPaths : public Hostile {
 TEST_F(SearchPaths, AreFixedInEverythingThatTheBuildMakes) {
   const char* other = std::getenv("TICOPD_TEST_PROGRAMS");  // the install test sets it
   const fs::path folder = other != nullptr ? other : fs::path(places::binary()).parent_path();
-  int libraries = 0;
+  std::size_t needed = 0;  // the reader finds what must be there
   for (const fs::path& file : programs_below(folder)) {
-    EXPECT_FALSE(ElfFile(file).needed().empty()) << file;  // the reader finds what must be there
     expect_fixed(file);
-    ++libraries;
+    needed += ElfFile(file).needed().size();
   }
-  EXPECT_GE(libraries, 1) << folder;
+  EXPECT_GE(needed, 2U) << folder;
 }
 
 TEST_F(SearchPaths, AreFixedInBothMpiPlugins) {
@@ -155,12 +154,9 @@ struct Change {
   std::string name;
   std::function<void(CheckpointFile&)> make;
 };
-void PrintTo(const Change& change, std::ostream* out) {
-  *out << change.name;
-}
 
-Change note(std::string name, std::string key, std::string value) {
-  return {std::move(name), [=](CheckpointFile& c) { c.notes()[key] = value; }};
+Change note(const std::string& key, const std::string& value) {
+  return {key + " = " + value.substr(0, 40), [=](CheckpointFile& c) { c.notes()[key] = value; }};
 }
 Change ledger(std::string name, std::function<void(json&)> of_agent_1) {
   return {std::move(name),
@@ -170,7 +166,7 @@ Change tensor(std::string name, std::string key, json value) {
   return {std::move(name), [=](CheckpointFile& c) { c.header["x"][key] = value; }};
 }
 
-class HostileCheckpoint : public Hostile, public ::testing::WithParamInterface<Change> {
+class HostileCheckpoint : public Hostile {
  protected:
   void SetUp() override {
     Hostile::SetUp();
@@ -178,81 +174,86 @@ class HostileCheckpoint : public Hostile, public ::testing::WithParamInterface<C
     forget_the_end();
   }
   fs::path file() const { return folder_ / "out/checkpoint.safetensors"; }
-  const Arguments resume{"run", "small.toml", "--out", "out", "--resume"};
-  const Arguments resume_over_ranks{"run",
-                                    "small.toml",
-                                    "--out",
-                                    "out",
-                                    "--resume",
-                                    "--set",
-                                    "network.transport=threads",
-                                    "--set",
-                                    "network.ranks=2",
-                                    "--set",
-                                    "network.deadline_s=20"};
+
+  // The first changes also over ranks: nobody waits for one that gave up.
+  void expect_all_refused(const std::vector<Change>& changes) const {
+    const std::string whole = read_text(file());
+    int over_ranks = 2;
+    for (const Change& change : changes) {
+      SCOPED_TRACE(change.name);
+      write("out/checkpoint.safetensors", whole);
+      CheckpointFile checkpoint(file());
+      change.make(checkpoint);
+      checkpoint.save();
+      Arguments resume{"run", "small.toml", "--out", "out", "--resume"};
+      expect_refused(resume, 65, {"checkpoint.safetensors"});
+      resume.insert(resume.end(),
+                    {"--set", "network.transport=threads", "--set", "network.deadline_s=20"});
+      if (over_ranks-- > 0) expect_refused(resume, 65, {"checkpoint.safetensors"});
+    }
+  }
 };
 
-TEST_P(HostileCheckpoint, IsRefusedWithoutACrash) {
-  CheckpointFile checkpoint(file());
-  GetParam().make(checkpoint);
-  checkpoint.save();
-  expect_refused(resume, 65, {"checkpoint.safetensors"});
-  expect_refused(resume_over_ranks, 65, {"checkpoint.safetensors"});
+TEST_F(HostileCheckpoint, WithHostileNotesIsRefusedWithoutACrash) {
+  expect_all_refused({note("round", "31"),
+                      note("seconds", "NaN"),
+                      note("round", "-1"),
+                      note("round", "4294967296"),
+                      note("round", "3e1"),
+                      note("seconds", "-1"),
+                      note("seconds", "1e999"),
+                      note("seconds", "\"x\""),
+                      note("first_loss", "NaN"),
+                      note("first_loss", "\"x\""),
+                      note("logged", "31"),
+                      note("logged", "x"),
+                      note("digest", "x"),
+                      note("digest", "801:00"),
+                      note("parts", "{}"),
+                      note("parts", "[1]"),
+                      note("parts", R"([{"from_round":0,"to_round":30,"device":5}])"),
+                      note("bits_before", "[]"),
+                      note("config", "[]"),
+                      note("config", R"({"codec":null,"graph":5})"),
+                      note("inputs", "{"),
+                      note("machine", "{"),
+                      note("hashes of x", "00")});
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    With, HostileCheckpoint,
-    ::testing::Values(
-        note("RoundAboveIterations", "round", "31"), note("RoundNegative", "round", "-1"),
-        note("RoundTooLarge", "round", "4294967296"), note("RoundNoNumber", "round", "3e1"),
-        note("SecondsNaN", "seconds", "NaN"), note("SecondsNegative", "seconds", "-1"),
-        note("SecondsInfinite", "seconds", "1e999"), note("SecondsText", "seconds", "\"x\""),
-        note("FirstLossNaN", "first_loss", "NaN"), note("FirstLossText", "first_loss", "\"x\""),
-        note("LoggedAfterTheRound", "logged", "31"), note("LoggedText", "logged", "x"),
-        note("DigestText", "digest", "x"), note("DigestCut", "digest", "801:00"),
-        note("LedgerOfNobody", "ledger", "[]"), note("LedgerNoList", "ledger", "{}"),
-        note("LedgerNested", "ledger", std::string(40000, '[') + std::string(40000, ']')),
-        note("PartsNoList", "parts", "{}"), note("PartsOfNumbers", "parts", "[1]"),
-        note("PartsDevice", "parts", R"([{"from_round":0,"to_round":30,"device":5}])"),
-        note("BitsBeforeList", "bits_before", "[]"), note("ConfigNoObject", "config", "[]"),
-        note("ConfigOfNulls", "config", R"({"codec":null,"graph":5})"),
-        note("InputsNoJson", "inputs", "{"), note("MachineNoJson", "machine", "{"),
-        note("HashesCut", "hashes of x", "00")),
-    [](const auto& test) { return test.param.name; });
+TEST_F(HostileCheckpoint, WithAHostileLedgerIsRefusedWithoutACrash) {
+  expect_all_refused(
+      {ledger("long links", [](json& a) { a["link_bytes"] = std::vector<int>(4096, 1); }),
+       ledger("short links", [](json& a) { a["link_bytes"] = json::array(); }),
+       ledger("long link messages", [](json& a) { a["link_messages"].push_back(1); }),
+       ledger("short link messages", [](json& a) { a["link_messages"].erase(0); }),
+       ledger("links no list", [](json& a) { a["link_bytes"] = 5; }),
+       ledger("negative count", [](json& a) { a["messages"] = -1; }),
+       ledger("negative link", [](json& a) { a["link_bytes"][0] = -5; }),
+       ledger("half a byte", [](json& a) { a["payload_bytes"] = 1.5; }),
+       ledger("huge count", [](json& a) { a["messages"] = 1e300; }),
+       ledger("text for a count", [](json& a) { a["saturated"] = "x"; }),
+       ledger("no bits", [](json& a) { a.erase("paper_bits"); }),
+       ledger("negative bits", [](json& a) { a["paper_bits"] = -1.0; }),
+       {"of too few agents",
+        [](CheckpointFile& c) { c.edit("ledger", [](json& l) { l.erase(0); }); }},
+       {"of too many agents",
+        [](CheckpointFile& c) { c.edit("ledger", [](json& l) { l.push_back(l[0]); }); }},
+       note("ledger", "[]"),
+       note("ledger", "{}"),
+       note("ledger", std::string(40000, '[') + std::string(40000, ']'))});
+}
 
-INSTANTIATE_TEST_SUITE_P(
-    WithLedger, HostileCheckpoint,
-    ::testing::Values(
-        Change{"OfTooFewAgents",
-               [](CheckpointFile& c) { c.edit("ledger", [](json& l) { l.erase(0); }); }},
-        Change{"OfTooManyAgents",
-               [](CheckpointFile& c) { c.edit("ledger", [](json& l) { l.push_back(l[0]); }); }},
-        ledger("LinksTooLong", [](json& a) { a["link_bytes"] = std::vector<int>(4096, 1); }),
-        ledger("LinksTooShort", [](json& a) { a["link_bytes"] = json::array(); }),
-        ledger("LinkMessagesTooLong", [](json& a) { a["link_messages"].push_back(1); }),
-        ledger("LinkMessagesTooShort", [](json& a) { a["link_messages"].erase(0); }),
-        ledger("LinksNoList", [](json& a) { a["link_bytes"] = 5; }),
-        ledger("NegativeCount", [](json& a) { a["messages"] = -1; }),
-        ledger("NegativeLink", [](json& a) { a["link_bytes"][0] = -5; }),
-        ledger("FractionalCount", [](json& a) { a["payload_bytes"] = 1.5; }),
-        ledger("HugeCount", [](json& a) { a["messages"] = 1e300; }),
-        ledger("TextForACount", [](json& a) { a["saturated"] = "x"; }),
-        ledger("BitsMissing", [](json& a) { a.erase("paper_bits"); }),
-        ledger("NegativeBits", [](json& a) { a["paper_bits"] = -1.0; })),
-    [](const auto& test) { return test.param.name; });
-
-INSTANTIATE_TEST_SUITE_P(
-    WithTensor, HostileCheckpoint,
-    ::testing::Values(tensor("OfAnotherShape", "shape", {4, 29}),
-                      tensor("OfHugeShape", "shape", {4611686018427387904u, 28}),
-                      tensor("OfAnotherType", "dtype", "F64"),
-                      tensor("BehindTheEnd", "data_offsets", {1u << 30, (1u << 30) + 448}),
-                      tensor("BeforeTheBegin", "data_offsets",
+TEST_F(HostileCheckpoint, WithHostileTensorsIsRefusedWithoutACrash) {
+  expect_all_refused({tensor("another shape", "shape", {4, 29}),
+                      tensor("huge shape", "shape", {4611686018427387904u, 28}),
+                      tensor("another type", "dtype", "F64"),
+                      tensor("behind the end", "data_offsets", {1u << 30, (1u << 30) + 448}),
+                      tensor("before the begin", "data_offsets",
                              {18446744073709551608u, 18446744073709551608u + 448}),
-                      tensor("EndsBeforeItBegins", "data_offsets", {448, 0}),
-                      tensor("OffsetsOfText", "data_offsets", {"0", "448"}),
-                      Change{"Missing", [](CheckpointFile& c) { c.header.erase("x"); }}),
-    [](const auto& test) { return test.param.name; });
+                      tensor("ends before it begins", "data_offsets", {448, 0}),
+                      tensor("offsets of text", "data_offsets", {"0", "448"}),
+                      {"missing", [](CheckpointFile& c) { c.header.erase("x"); }}});
+}
 
 class CheckpointOfAnotherGraph : public HostileCheckpoint {
  protected:
