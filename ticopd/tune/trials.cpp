@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 #include "ticopd/error.hpp"
 #include "ticopd/system/clock.hpp"
@@ -17,6 +18,10 @@ namespace {
 
 std::string number(double v) {
   return std::isnan(v) ? "nan" : fmt::format("{}", v);
+}
+
+std::string_view status_of(const TrialResult& result) {
+  return std::isnan(result.metric) ? "diverged" : "finished";
 }
 
 }  // namespace
@@ -61,7 +66,10 @@ void TrialLog::load() {
                   .bits_payload = cells[5 + axes_.size()],
                   .made = static_cast<std::uint32_t>(cells[6 + axes_.size()])};
     for (std::size_t i = 0; i < axes_.size(); ++i) r.values[axes_[i]] = cells[4 + i];
-    by_trial_[{r.rounds, r.trial}] = std::move(r);
+    const std::string_view status = std::string_view(line).substr(line.rfind(',') + 1);
+    if (status != status_of(r)) throw damaged();
+    const std::pair key{r.rounds, r.trial};
+    if (!by_trial_.emplace(key, std::move(r)).second) throw damaged();  // the second of its kind
   }
 }
 
@@ -99,7 +107,7 @@ void TrialLog::publish() const {
     text += fmt::format("{},{},{},{},", r.bracket, r.trial, r.rounds, r.spent);
     for (const std::string& axis : axes_) text += number(r.values.at(axis)) + ",";
     text += fmt::format("{},{},{},{}\n", number(r.metric), number(r.bits_payload), r.made,
-                        std::isnan(r.metric) ? "diverged" : "finished");
+                        status_of(r));
   }
   write_atomically(file_, text);
 }
