@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -41,7 +42,26 @@ void check_all(const RunSet& run_set, const RunFlags& flags) {
     }
 }
 
-// Writes compare.json before the first run: --resume and `ticopd report` find the runs by it.
+void write_comparison(const fs::path& out, const json& comparison) {
+  write_atomically(out / "compare.json", json_text(comparison));
+}
+
+// FormatError if compare.json is damaged, ConfigError if it lists a run that is not wanted any
+// more: the report would lose it.
+void refuse_to_lose_runs(const fs::path& file, const json& wanted) {
+  const json before = parse_json(read_file(file));
+  if (!before.is_object() || !before.contains("runs") || !before["runs"].is_array())
+    throw FormatError(file.string() + ": is not a comparison");
+  for (const json& run : before["runs"])
+    if (std::ranges::find(wanted, run) == wanted.end())
+      throw ConfigError(fmt::format(
+          "--resume: {} lists other runs than those given, such as {}; give a new folder",
+          file.string(), run.is_object() ? run.value("label", json()).dump() : "?"));
+}
+
+// Writes compare.json before the first run: --resume and `ticopd report` find the runs by it. The
+// record of a resumed comparison is replaced only at the end, when all runs were found to be its
+// own.
 void begin_folder(const fs::path& out, const RunFlags& flags, const json& comparison) {
   std::error_code error;
   if (!is_empty_folder(out)) {
@@ -53,9 +73,10 @@ void begin_folder(const fs::path& out, const RunFlags& flags, const json& compar
     if (!fs::exists(out / "compare.json", error) && !holds_only_unfinished(out))
       throw UsageError(
           fmt::format("--resume: {} holds files, but no comparison by ticopd", out.string()));
+    refuse_to_lose_runs(out / "compare.json", comparison["runs"]);
   }
   remove_unfinished(out);
-  write_atomically(out / "compare.json", json_text(comparison));
+  if (!fs::exists(out / "compare.json", error)) write_comparison(out, comparison);
 }
 
 // Called after a failure. If no run has begun, compare.json is the only file; it is removed so that
@@ -131,6 +152,7 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
     throw;
   }
 
+  write_comparison(out, comparison);
   // Read the runs back from their files: the report is then the same as that of `ticopd report`.
   Collection all = read_folders(std::vector<std::string>{out.string()});
   if (all.options.targets.empty()) all.options.targets = default_targets(all.runs);
