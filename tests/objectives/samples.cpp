@@ -254,6 +254,34 @@ TEST(SampleProblem, HoldsTheSamplesAsTheyWereGiven) {
   expect_read_back({count, features, rows, labels}, 10);
 }
 
+// The loss and widths that a device is told of `objective`.
+void expect_outline(const std::string& objective, SampleProblem::Loss loss,
+                    const std::vector<std::size_t>& widths) {
+  ObjectiveOptions options = options_of(objective);
+  options.hidden = {5, 4};
+  options.activation = "tanh";
+  options.l2 = 0.25;
+  options.weighting = "sample";
+  const auto data = made_up::samples<float>(12, 3, 2, 1);
+  const auto f = make_objective<float>(options, std::vector{data, data}, data, 2);
+  const auto problem = f->sample_problem();
+  ASSERT_NE(problem, nullptr) << objective;
+  EXPECT_EQ(problem->loss, loss) << objective;
+  EXPECT_EQ(problem->widths, widths) << objective;
+  if (objective == "mlp") {
+    EXPECT_EQ(problem->phi, Activation::tanh);
+  }
+  EXPECT_EQ(problem->l2, 0.25) << objective;
+  EXPECT_TRUE(problem->weight_by_sample) << objective;
+}
+
+TEST(SampleProblem, HasTheLossAndWidthsThatTheObjectiveDeclares) {
+  expect_outline("mlp", SampleProblem::Loss::cross_entropy, {3, 5, 4, 2});
+  expect_outline("softmax", SampleProblem::Loss::cross_entropy, {3, 2});
+  expect_outline("logistic", SampleProblem::Loss::logistic, {3, 1});
+  expect_outline("least_squares", SampleProblem::Loss::least_squares, {3, 1});
+}
+
 TEST(SampleProblem, IsMissingIfDevicesHaveNoKernels) {
   Problem problem;
   problem.classes = 2;

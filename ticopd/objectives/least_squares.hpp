@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ticopd/objectives/linear.hpp"
+#include "ticopd/objectives/sample_problem.hpp"
 
 namespace ticopd {
 
@@ -10,10 +11,14 @@ class LeastSquares : public Linear<T> {
  public:
   using Linear<T>::Linear;
 
+  static SampleProblem outline(const ObjectiveOptions&, ProblemSizes sizes) {
+    return {.loss = SampleProblem::Loss::least_squares, .widths = {sizes.features, 1}};
+  }
   static constexpr ObjectiveAbout about{.name = "least_squares",
                                         .labels = Labels::targets,
                                         .init = "zero",
-                                        .summary = "||A x - b||^2 / (2 m), b the labels"};
+                                        .summary = "||A x - b||^2 / (2 m), b the labels",
+                                        .outline = outline};
   static std::unique_ptr<Model<T>> make(const ObjectiveOptions&, ProblemSizes sizes) {
     return std::make_unique<LeastSquares>(sizes.features);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ticopd/objectives/linear.hpp"
+#include "ticopd/objectives/sample_problem.hpp"
 
 namespace ticopd {
 
@@ -13,10 +14,14 @@ class Logistic : public Linear<T> {
  public:
   using Linear<T>::Linear;
 
+  static SampleProblem outline(const ObjectiveOptions&, ProblemSizes sizes) {
+    return {.loss = SampleProblem::Loss::logistic, .widths = {sizes.features, 1}};
+  }
   static constexpr ObjectiveAbout about{.name = "logistic",
                                         .labels = Labels::two_classes,
                                         .init = "zero",
-                                        .summary = "log(1 + exp(-y a.x)), two classes"};
+                                        .summary = "log(1 + exp(-y a.x)), two classes",
+                                        .outline = outline};
   static std::unique_ptr<Model<T>> make(const ObjectiveOptions&, ProblemSizes sizes) {
     return std::make_unique<Logistic>(sizes.features);
   }

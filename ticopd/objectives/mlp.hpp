@@ -8,6 +8,7 @@
 #include "ticopd/kernels/layers.hpp"
 #include "ticopd/objectives/model.hpp"
 #include "ticopd/objectives/options.hpp"
+#include "ticopd/objectives/sample_problem.hpp"
 
 namespace ticopd {
 
@@ -16,11 +17,18 @@ namespace ticopd {
 template <class T>
 class Mlp : public Model<T> {
  public:
+  static SampleProblem outline(const ObjectiveOptions& options, ProblemSizes sizes) {
+    SampleProblem problem{.phi = activation_of(options.activation), .widths = {sizes.features}};
+    problem.widths.insert(problem.widths.end(), options.hidden.begin(), options.hidden.end());
+    problem.widths.push_back(sizes.classes);
+    return problem;
+  }
   static constexpr ObjectiveAbout about{.name = "mlp",
                                         .labels = Labels::classes,
                                         .init = "torch",
                                         .summary = "multilayer perceptron, softmax cross-entropy",
-                                        .options = {"hidden", "activation"}};
+                                        .options = {"hidden", "activation"},
+                                        .outline = outline};
   static std::unique_ptr<Model<T>> make(const ObjectiveOptions& options, ProblemSizes sizes) {
     return std::make_unique<Mlp>(
         sizes.features, std::vector<std::size_t>(options.hidden.begin(), options.hidden.end()),

@@ -10,6 +10,14 @@ std::vector<std::string_view> objective_names() {
   return objective_table().names();
 }
 
+// `mlp` and `softmax`: those that start as PyTorch does unless told otherwise.
+std::string drawn_by_default() {
+  std::string names;
+  for (const ObjectiveInfo& info : objective_table())
+    if (info.init == "torch") names += (names.empty() ? "`" : " and `") + info.name + "`";
+  return names;
+}
+
 }  // namespace
 
 // A new option is a member of ObjectiveOptions, a line here, and its name in `about` of each
@@ -30,7 +38,8 @@ Table<Option<ObjectiveOptions>>& objective_options_table() {
                              "samples, f is the mean over all samples"),
        option<&O::init>("init", domain::word({"torch", "zero"}),
                         "`torch`: uniform on +-1/sqrt(fan_in), one draw for all agents. Left out: "
-                        "`torch` for `mlp` and `softmax`, else `zero`")}};
+                        "`torch` for " +
+                            drawn_by_default() + ", else `zero`")}};
   return table;
 }
 

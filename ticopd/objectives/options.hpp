@@ -26,6 +26,17 @@ struct ObjectiveOptions {
 // The kind of labels that an objective needs.
 enum class Labels { classes, two_classes, targets };
 
+// What an objective is made for.
+struct ProblemSizes {
+  std::size_t features;
+  std::size_t classes;  // 0: labels are targets of a regression
+};
+
+// The loss and the widths of an objective as data (sample_problem.hpp). Whoever calls it adds what
+// all objectives have: the samples, l2 and the weights.
+struct SampleProblem;
+using DeviceOutline = SampleProblem (*)(const ObjectiveOptions&, ProblemSizes);
+
 // What an objective's class says of itself, as `static constexpr ObjectiveAbout about`.
 struct ObjectiveAbout {
   std::string_view name;  // the word of problem.objective
@@ -33,12 +44,7 @@ struct ObjectiveAbout {
   std::string_view init;  // the default of problem.init
   std::string_view summary;
   std::array<std::string_view, 4> options = {};  // those it takes, besides those that all take
-};
-
-// What an objective is made for.
-struct ProblemSizes {
-  std::size_t features;
-  std::size_t classes;  // 0: labels are targets of a regression
+  DeviceOutline outline = nullptr;               // null: devices have no kernels for it
 };
 
 }  // namespace ticopd

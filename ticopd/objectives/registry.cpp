@@ -29,7 +29,8 @@ ObjectiveInfo entry() {
                      .summary = std::string(about.summary),
                      .options = {},
                      .make_float = Kind<float>::make,
-                     .make_double = Kind<double>::make};
+                     .make_double = Kind<double>::make,
+                     .outline = about.outline};
   for (const std::string_view option : about.options)
     if (!option.empty()) info.options.emplace_back(option);
   return info;
@@ -77,27 +78,13 @@ void check_labels(const Dataset<T>& data, const std::string& what, Width expecte
   }
 }
 
-// The objective as data without its samples, if devices have kernels for it; null: they have none.
-std::unique_ptr<SampleProblem> device_outline(const ObjectiveOptions& objective,
-                                              std::size_t features, int classes) {
-  auto problem = std::make_unique<SampleProblem>();
-  if (objective.objective == "mlp" || objective.objective == "softmax") {
-    problem->widths.push_back(features);
-    if (objective.objective == "mlp") {
-      problem->phi = activation_of(objective.activation);
-      for (const int width : objective.hidden)
-        problem->widths.push_back(static_cast<std::size_t>(width));
-    }
-    problem->widths.push_back(static_cast<std::size_t>(classes));
-  } else if (objective.objective == "logistic" || objective.objective == "least_squares") {
-    problem->loss = objective.objective == "logistic" ? SampleProblem::Loss::logistic
-                                                      : SampleProblem::Loss::least_squares;
-    problem->widths = {features, 1};
-  } else {
-    return nullptr;
-  }
-  problem->l2 = objective.l2;
-  problem->weight_by_sample = objective.weighting == "sample";
+// The objective as data without its samples; null: devices have no kernels for it.
+std::unique_ptr<SampleProblem> device_outline(const ObjectiveInfo& info,
+                                              const ObjectiveOptions& options, ProblemSizes sizes) {
+  if (info.outline == nullptr) return nullptr;
+  auto problem = std::make_unique<SampleProblem>(info.outline(options, sizes));
+  problem->l2 = options.l2;
+  problem->weight_by_sample = options.weighting == "sample";
   return problem;
 }
 
@@ -144,7 +131,7 @@ std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Sh
                       " parameters: at most " + std::to_string(most_parameters) + " are allowed");
   auto made = std::make_unique<SampleObjective<T>>(std::move(model), std::move(shards),
                                                    std::move(test), sample_options);
-  made->set_device_outline(device_outline(options, features, classes));
+  made->set_device_outline(device_outline(info, options, sizes));
   return made;
 }
 

@@ -28,6 +28,7 @@ struct ObjectiveInfo {
   std::vector<std::string> options;  // those it takes, besides those that all take
   MakeModel<float> make_float = nullptr;
   MakeModel<double> make_double = nullptr;
+  DeviceOutline outline = nullptr;  // null: devices have no kernels for it
 };
 
 // The objectives (registry.cpp) and the options of all of them (options.cpp).

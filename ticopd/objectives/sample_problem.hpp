@@ -19,9 +19,9 @@ struct SampleProblem {
   Activation phi = Activation::sigmoid;
   // Cross-entropy: features, hidden layers, classes; x = (W1, b1, W2, b2, ...), W_l out x in.
   // The other losses: features and 1; x = W, without bias.
-  std::vector<std::size_t> widths;
-  std::vector<Dataset<float>> shards;  // of every agent
-  Dataset<float> test;                 // may have no samples
+  std::vector<std::size_t> widths = {};
+  std::vector<Dataset<float>> shards = {};  // of every agent
+  Dataset<float> test = {};                 // may have no samples
   double l2 = 0;
   bool weight_by_sample = false;  // weight_i = n m_i / m instead of 1
 

@@ -9,10 +9,14 @@ namespace ticopd {
 template <class T>
 class Softmax : public Mlp<T> {
  public:
+  static SampleProblem outline(const ObjectiveOptions&, ProblemSizes sizes) {
+    return {.widths = {sizes.features, sizes.classes}};
+  }
   static constexpr ObjectiveAbout about{.name = "softmax",
                                         .labels = Labels::classes,
                                         .init = "torch",
-                                        .summary = "multinomial logistic regression, with biases"};
+                                        .summary = "multinomial logistic regression, with biases",
+                                        .outline = outline};
   static std::unique_ptr<Model<T>> make(const ObjectiveOptions&, ProblemSizes sizes) {
     return std::make_unique<Softmax>(sizes.features, sizes.classes);
   }
