@@ -28,6 +28,19 @@ std::string to_text(const OptionValue& value) {
                     value);
 }
 
+std::string Phrase::of(const OptionValue& value, const OptionValue& usual) const {
+  if (when == When::never || std::holds_alternative<std::monostate>(value) ||
+      (when == When::unless_default && value == usual))
+    return "";
+  const auto fill = [this](const auto& v) { return fmt::vformat(text, fmt::make_format_args(v)); };
+  return std::visit(
+      Overloaded{[&](std::int64_t v) { return fill(factor * static_cast<double>(v)); },
+                 [&](double v) { return fill(factor * v); },
+                 [&](const std::string& v) { return fill(v); },
+                 [&](const auto&) { return fill(to_text(value)); }},
+      value);
+}
+
 std::vector<std::string_view> Domain::allowed_words() const {
   return names ? names() : std::vector<std::string_view>(words.begin(), words.end());
 }

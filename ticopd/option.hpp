@@ -57,6 +57,18 @@ Domain layer_sizes(std::int64_t least, std::int64_t most);  // a list, each in t
 Domain table();                                             // read by whoever owns the key
 }  // namespace domain
 
+// How reports say the value of an option: "{} bits" becomes "8 bits". {} is the value times
+// `factor`, a number as double; other texts ("not scaled") do without it.
+struct Phrase {
+  enum class When { never, always, unless_default };
+
+  std::string text = {};
+  When when = When::never;
+  double factor = 1;
+
+  std::string of(const OptionValue& value, const OptionValue& usual) const;  // may be empty
+};
+
 // What the config reader, `ticopd list`, `ticopd schema` and the manual know of an option.
 struct OptionInfo {
   std::string name;
@@ -64,6 +76,9 @@ struct OptionInfo {
   OptionValue value;         // the default; none: absent unless given
   std::string help;          // for the manual: words of a config stand between backticks
   std::string instead_of{};  // the option that this one may be given in place of
+  Phrase phrase{};           // in reports
+
+  std::string in_words(const OptionValue& given) const { return phrase.of(given, value); }
 };
 
 // ConfigError: `KEY = GIVEN: allowed ...`, for a value outside the domain.
@@ -78,6 +93,16 @@ template <class Options>
 struct Option : OptionInfo {
   OptionValue (*get)(const Options&, const std::string& name) = nullptr;
   void (*set)(Options&, const std::string& name, const OptionValue&) = nullptr;
+
+  // The same option, with words for reports.
+  Option said(std::string text, double factor = 1) && {
+    phrase = {std::move(text), Phrase::When::always, factor};
+    return std::move(*this);
+  }
+  Option said_unless_default(std::string text) && {
+    phrase = {std::move(text), Phrase::When::unless_default};
+    return std::move(*this);
+  }
 };
 
 namespace option_members {

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "report/folders.hpp"
+#include "ticopd/codecs/identity.hpp"
+#include "ticopd/codecs/table.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd {
@@ -91,6 +93,62 @@ TEST_F(ReadSeries, RejectsADamagedSummary) {
 TEST_F(ReadSeries, RateIsTheBitsPerRoundAndCoordinate) {
   EXPECT_EQ(read_series(made_up("a", "a", {{"0", "1", ""}, {"8", "1", ""}})).rate(), 10.0);
   EXPECT_EQ(read_series(made_up("b", "b", {{"0", "1", ""}})).rate(), std::nullopt);
+}
+
+std::string described(const char* codec) {
+  Series series;
+  series.summary["config"]["codec"] = nlohmann::json::parse(codec);
+  return series.codec();
+}
+
+TEST(Series, DescribesACodecByItsKindAndTheOptionsItTakes) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"kind": "identity"})", "uncompressed"},
+      {R"({})", "uncompressed"},
+      {R"({"kind": "qsgd", "bits": 8, "bucket": 0, "scaled": true, "coding": "fixed"})",
+       "qsgd, 8 bits"},
+      {R"({"kind": "qsgd", "bits": 4, "bucket": 512, "scaled": false, "coding": "entropy"})",
+       "qsgd, 4 bits, buckets of 512, not scaled, entropy"},
+      {R"({"kind": "infinity", "bits": 3, "bucket": 64})", "infinity, 3 bits, buckets of 64"},
+      {R"({"kind": "grid", "bits": 6, "r0": 4.0, "kappa": 0.9})", "grid, 6 bits"},
+      {R"({"kind": "sign", "bucket": 0})", "sign"},
+      {R"({"kind": "norm_sign", "bucket": 128})", "norm_sign, buckets of 128"},
+      {R"({"kind": "natural", "coding": "elias"})", "natural, elias"},
+      {R"({"kind": "top_k", "k": 5})", "top_k, k = 5"},
+      {R"({"kind": "top_k", "k": 123456, "coding": "entropy"})", "top_k, k = 123456, entropy"},
+      {R"({"kind": "top_k", "fraction": 0.02, "then": "qsgd", "bits": 6, "coding": "entropy"})",
+       "top_k, 2 %, then qsgd, 6 bits, entropy"},
+      {R"({"kind": "rand_k", "fraction": 0.125, "unbiased": true})", "rand_k, 12.5 %, unbiased"},
+      {R"({"kind": "rand_k", "k": 3, "then": "natural", "coding": "entropy"})",
+       "rand_k, k = 3, then natural, entropy"},
+      {R"({"kind": "threshold", "threshold": 0.25, "then": "sign", "bucket": 32,
+           "coding": "entropy"})",
+       "threshold, 0.25, then sign, buckets of 32, entropy"},
+      {R"({"kind": "random_gossip", "p": 0.5})", "random_gossip, p = 0.5"},
+      {R"({"kind": "random_gossip", "p": 1})", "random_gossip, p = 1"},
+      {R"({"kind": "adaptive", "omega": 0.25, "step": 0.001})", "adaptive, omega 0.25, step 0.001"},
+      // As a program of another version or a hand may have written it.
+      {R"({"kind": "hum", "bucket": 16, "coding": "elias"})", "hum, buckets of 16, elias"},
+      {R"({"kind": "sign", "bucket": "many"})", "sign"},
+      {R"({"kind": 7})", "?"},
+  };
+  for (const auto& [codec, words] : cases) EXPECT_EQ(described(codec), words) << codec;
+}
+
+TEST(Series, DescribesACodecThatTheProgramRegistered) {
+  codec_options_table().add(
+      own_option<CodecOptions>("volume", domain::whole(1, 11), std::int64_t{5}, "how loud")
+          .said("volume {}"));
+  CodecInfo info = codec_info<Identity>();
+  info.name = "shouting";
+  info.in_words = "loud";
+  info.options = {"volume", "coding"};
+  info.may_follow = true;
+  codec_table().add(info);
+  EXPECT_EQ(described(R"({"kind": "shouting", "volume": 11})"), "loud, volume 11");
+  EXPECT_EQ(described(R"({"kind": "shouting"})"), "loud, volume 5");
+  EXPECT_EQ(described(R"({"kind": "top_k", "k": 2, "then": "shouting", "coding": "entropy"})"),
+            "top_k, k = 2, then loud, volume 5, entropy");
 }
 
 TEST_F(ReadSeries, ReadsRunsInTheOrderOfTheirComparison) {

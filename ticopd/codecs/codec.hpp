@@ -57,8 +57,9 @@ struct CodecAbout {
   std::string_view name;                         // the word of codec.kind
   std::array<std::string_view, 6> options = {};  // the options it takes
   std::string_view summary = "";
-  bool may_follow = false;  // as codec.then, behind a sparsifier
+  bool may_follow = false;              // as codec.then, behind a sparsifier
   std::string_view unbiased_with = "";  // the option that makes it unbiased, "scaled = false"
+  std::string_view in_words = "";       // in reports; empty: the name
 };
 
 template <class T>

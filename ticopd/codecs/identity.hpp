@@ -12,7 +12,8 @@ template <class T>
 class Identity final : public Codec<T> {
  public:
   static constexpr CodecAbout about{.name = "identity",
-                                    .summary = "the row itself, in the run's precision"};
+                                    .summary = "the row itself, in the run's precision",
+                                    .in_words = "uncompressed"};
 
   explicit Identity(const CodecOptions&) {}
 

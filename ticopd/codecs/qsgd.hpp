@@ -13,7 +13,7 @@ namespace ticopd {
 struct EuclideanNorm {
   static constexpr CodecAbout about{
       .name = "qsgd",
-      .options = {"bits", "scaled", "bucket", "coding"},
+      .options = {"bits", "bucket", "scaled", "coding"},
       .summary = "random rounding to 2^bits levels of the norm, and a sign",
       .may_follow = true,
       .unbiased_with = "scaled = false"};

@@ -21,6 +21,7 @@ struct CodecInfo {
   std::string summary;
   bool may_follow = false;         // as codec.then, behind a sparsifier
   std::string unbiased_with = "";  // the option that makes it unbiased, "scaled = false"
+  std::string in_words = {};       // in reports; empty: the name
   MakeCodec<float> make_float = nullptr;
   MakeCodec<double> make_double = nullptr;
 
@@ -30,6 +31,12 @@ struct CodecInfo {
 // The kinds of codecs (table.cpp) and the options of all of them (options.cpp).
 Table<CodecInfo>& codec_table();
 Table<Option<CodecOptions>>& codec_options_table();
+
+// What reports call a codec: "top_k, 2 %, then qsgd, 4 bits, entropy". The words are those of its
+// kind and of the options that the kind takes, in the order of `about`; `then` brings the words of
+// its codec. A kind that no table knows has its name and the options that differ from their
+// defaults.
+std::string in_words(const CodecOptions& options);
 
 // The value of an option that CodecOptions has no member for, or its default.
 template <class V>
@@ -49,6 +56,7 @@ CodecInfo codec_info() {
                  .summary = std::string(about.summary),
                  .may_follow = about.may_follow,
                  .unbiased_with = std::string(about.unbiased_with),
+                 .in_words = std::string(about.in_words),
                  .make_float = [](const CodecOptions& o) -> std::unique_ptr<Codec<float>> {
                    return std::make_unique<Kind<float>>(o);
                  },

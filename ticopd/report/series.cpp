@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ticopd/codecs/table.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
+#include "ticopd/experiment/values.hpp"
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/metrics.hpp"
 #include "ticopd/system/file.hpp"
@@ -96,49 +98,23 @@ class MetricsReader {
   int line_ = 1;
 };
 
-// Describes a codec in words. The types are checked, because run.json may be older than this
-// program or edited by hand.
-std::string describe_codec(const json& codec) {
-  const auto number = [&](const char* key) {
-    const json value = codec.value(key, json());
-    return value.is_number() ? value.get<double>() : 0;
-  };
-  const json kind_value = codec.value("kind", json("identity"));
-  const std::string kind = kind_value.is_string() ? kind_value.get<std::string>() : "?";
-  if (kind == "identity") return "uncompressed";
-  const auto word = [&](const char* key) {
-    const json value = codec.value(key, json());
-    return value.is_string() ? value.get<std::string>() : std::string();
-  };
-  // The options of a quantiser, which may be used alone or after a sparsifier.
-  const auto quantiser = [&](const std::string& name) {
-    std::string text;
-    if (name == "qsgd" || name == "infinity" || name == "grid")
-      text += fmt::format(", {} bits", number("bits"));
-    if (name != "natural" && name != "grid" && number("bucket") > 0)
-      text += fmt::format(", buckets of {}", number("bucket"));
-    if (name == "qsgd" && codec.value("scaled", json(true)) == false) text += ", not scaled";
-    return text;
-  };
-  std::string text =
-      kind + (kind == "rand_k" || kind == "top_k" || kind == "threshold" ? std::string()
-                                                                         : quantiser(kind));
-  if (kind == "top_k" || kind == "rand_k") {
-    if (number("k") > 0)
-      text += fmt::format(", k = {}", number("k"));
-    else if (number("fraction") > 0)
-      text += fmt::format(", {:.3g} %", 100 * number("fraction"));
-    if (codec.value("unbiased", json(false)) == true) text += ", unbiased";
+// What run.json says of a codec. Values that no option can have are left out, because run.json may
+// be older than this program or edited by hand. Words are taken as they are: the kind may be one
+// that another program registered.
+CodecOptions codec_in(const json& codec) {
+  CodecOptions options;
+  if (codec.contains("kind") && !codec["kind"].is_string()) options.kind = "?";
+  for (const Option<CodecOptions>& option : codec_options_table()) {
+    if (!codec.contains(option.name)) continue;
+    OptionValue value = option_value(codec[option.name]);
+    if (const auto* whole = std::get_if<std::int64_t>(&value);
+        whole != nullptr && option.domain.kind == Domain::Kind::number)
+      value = static_cast<double>(*whole);
+    const bool word =
+        option.domain.kind == Domain::Kind::word && std::holds_alternative<std::string>(value);
+    if (word || option.domain.allows(value)) option.set(options, option.name, value);
   }
-  if (kind == "threshold") text += fmt::format(", {:.3g}", number("threshold"));
-  if (kind == "random_gossip") text += fmt::format(", p = {:.3g}", number("p"));
-  if (kind == "adaptive")
-    text += fmt::format(", omega {:.3g}, step {:.3g}", number("omega"), number("step"));
-  const bool keeps = kind == "top_k" || kind == "rand_k" || kind == "threshold";
-  if (keeps && !word("then").empty())
-    text += fmt::format(", then {}{}", word("then"), quantiser(word("then")));
-  if (word("coding") == "entropy" || word("coding") == "elias") text += ", " + word("coding");
-  return text;
+  return options;
 }
 
 }  // namespace
@@ -187,8 +163,7 @@ std::string Series::algorithm() const {
 std::string Series::codec() const {
   const json& codec = field("/config/codec");
   const json& own = field("/codec");  // set if the method brings its own codec
-  if (own.is_object()) return describe_codec(own);
-  return describe_codec(codec.is_object() ? codec : json::object());
+  return in_words(codec_in(own.is_object() ? own : codec));
 }
 
 std::size_t Series::dimension() const {
