@@ -49,6 +49,7 @@ void write_comparison(const fs::path& out, const json& comparison) {
 // FormatError if compare.json is damaged, ConfigError if it lists a run that is not wanted any
 // more: the report would lose it.
 void refuse_to_lose_runs(const fs::path& file, const json& wanted) {
+  if (!fs::exists(file)) return;  // killed before it was written
   const json before = parse_json(read_file(file));
   if (!before.is_object() || !before.contains("runs") || !before["runs"].is_array())
     throw FormatError(file.string() + ": is not a comparison");
@@ -120,6 +121,25 @@ Words command_line(const std::vector<fs::path>& files, const RunFlags& flags) {
   return words;
 }
 
+// Writes the report and prints the summary. Diverged if no run came to its end.
+int finish_comparison(const fs::path& out, const RunFlags& flags) {
+  // Read the runs back from their files: the report is then the same as that of `ticopd report`.
+  Collection all = read_folders(std::vector<std::string>{out.string()});
+  if (all.options.targets.empty()) all.options.targets = default_targets(all.runs);
+  all.options.stop = &stop_requested();
+  const Written written = write_report(out, all.runs, all.options);
+  if (flags.json)
+    show_json(report_json(all.runs, all.options));
+  else
+    show("\n{}\n{}: {}\n", summary_table(all.runs, all.options, 80),
+         written.files.empty() ? "folder" : "report",
+         (written.files.empty() ? out : written.files.back()).string());
+  for (const std::string& text : written.missing) tell("missing: {}\n", text);
+  const bool any = std::ranges::any_of(all.runs, [](auto& r) { return r.status() == "finished"; });
+  if (!any) throw Diverged("diverged: every run");
+  return 0;
+}
+
 int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
   device_of(flags);  // throws first if the device is missing
   if (flags.resume && flags.out.empty())
@@ -143,6 +163,8 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
   Overall overall(run_set.runs.size(), rounds);
   try {
     for (const RunSet::Run& run : run_set.runs) run_one(run, out, flags, overall);
+    write_comparison(out, comparison);
+    return finish_comparison(out, flags);
   } catch (const Interrupted&) {
     Words again = command_line(files, flags);
     again.insert(again.end(), {"--resume", "--out", out.string()});
@@ -151,23 +173,6 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
     if (!flags.resume) leave_nothing(out);
     throw;
   }
-
-  write_comparison(out, comparison);
-  // Read the runs back from their files: the report is then the same as that of `ticopd report`.
-  Collection all = read_folders(std::vector<std::string>{out.string()});
-  if (all.options.targets.empty()) all.options.targets = default_targets(all.runs);
-  all.options.stop = &stop_requested();
-  const Written written = write_report(out, all.runs, all.options);
-  if (flags.json)
-    show_json(report_json(all.runs, all.options));
-  else
-    show("\n{}\n{}: {}\n", summary_table(all.runs, all.options, 80),
-         written.files.empty() ? "folder" : "report",
-         (written.files.empty() ? out : written.files.back()).string());
-  for (const std::string& text : written.missing) tell("missing: {}\n", text);
-  const bool any = std::ranges::any_of(all.runs, [](auto& r) { return r.status() == "finished"; });
-  if (!any) throw Diverged("diverged: every run");
-  return 0;
 }
 
 }  // namespace

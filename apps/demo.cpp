@@ -79,7 +79,7 @@ int demo(const RunFlags& flags) {
   FolderClaim claim = folder_for(flags, "demo");
   claim.hold();
   const fs::path& out = claim.path();
-  if (!fs::is_empty(out))
+  if (!is_empty_folder(out))
     throw UsageError(fmt::format("--out {}: is not empty; give a new folder", out.string()));
   const std::string data = choose_data(flags.offline);
   show(

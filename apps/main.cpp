@@ -15,6 +15,7 @@
 #include "apps/rank_notes.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/run/machine.hpp"
+#include "ticopd/system/stopping.hpp"
 #include "ticopd/transport/plugin.hpp"
 
 namespace ticopd::app {
@@ -170,6 +171,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);    // a closed pipe is then a write error
   std::signal(SIGXFSZ, SIG_IGN);    // and so is a file beyond its limit
   note_start();
+  const ticopd::StopScope heard(&stop_requested());
   try {
     return note_end(run(argc, argv));
   } catch (const std::exception& e) {

@@ -55,7 +55,10 @@ Mpirun find_mpirun(const std::string& given) {
   const std::string library = mpi_library(&missing);
   const char* const named = std::getenv("TICOPD_MPI_PLUGIN");
   if (library.empty() && named != nullptr && *named != '\0')
-    throw UnavailableError(fmt::format("launch: {}", missing));
+    throw UnavailableError(fmt::format(
+        "launch: {}{}",
+        has(missing, "TICOPD_MPI_PLUGIN") ? "" : fmt::format("TICOPD_MPI_PLUGIN = \"{}\": ", named),
+        missing));
   if (library.empty())
     throw UnavailableError(
         "launch: this build has no MPI support; install libopenmpi-dev and openmpi-bin and build "

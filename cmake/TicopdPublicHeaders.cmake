@@ -24,7 +24,7 @@ set(TICOPD_PUBLIC_HEADERS
   run/log_rounds.hpp run/machine.hpp run/measure.hpp run/metrics.hpp run/run.hpp run/setup.hpp
   run/solve.hpp
   system/clock.hpp system/cores.hpp system/descriptor.hpp system/file.hpp system/json.hpp system/pool.hpp
-  system/program.hpp system/text.hpp system/widest_vectors.hpp
+  system/program.hpp system/stopping.hpp system/text.hpp system/widest_vectors.hpp
   theory/contraction.hpp theory/theorem.hpp
   transport/collective.hpp transport/frame.hpp transport/mpi.hpp transport/peer.hpp
   transport/plugin.hpp transport/processes.hpp transport/table.hpp transport/traffic.hpp transport/transport.hpp

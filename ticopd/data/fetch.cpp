@@ -5,10 +5,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "ticopd/error.hpp"
@@ -16,6 +19,7 @@
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/program.hpp"
 #include "ticopd/system/sha256.hpp"
+#include "ticopd/system/stopping.hpp"
 
 namespace ticopd {
 namespace {
@@ -48,12 +52,17 @@ constexpr std::string_view marker = "verified";  // written last, after all four
 class Lock {
  public:
   Lock(const fs::path& file, const std::function<void(std::string)>& say)
-      : fd_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+      : fd_(::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)) {
     if (fd_ < 0)
       throw DiskError(fmt::format("{}: cannot open: {}", file.string(), std::strerror(errno)));
     if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
     if (say) say("another run is fetching MNIST; waiting for it");
-    while (::flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+      if (StopScope::asked()) {
+        ::close(fd_);
+        throw Interrupted("interrupted while another run fetched MNIST");
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
   Lock(const Lock&) = delete;
@@ -74,9 +83,21 @@ bool sizes_right(const fs::path& folder) {
 
 bool sums_right(const fs::path& folder) {
   if (!sizes_right(folder)) return false;
-  for (const Member& member : members)
-    if (sha256(read_bytes(folder / member.name)) != member.sum) return false;
-  return true;
+  return std::ranges::all_of(members, [&](const Member& member) {
+    return sha256(read_bytes(folder / member.name)) == member.sum;
+  });
+}
+
+// The names of the files that are missing or have other bytes than they should.
+std::string damaged_files(const fs::path& folder) {
+  std::string names;
+  for (const Member& member : members) {
+    std::error_code missing;
+    if (fs::file_size(folder / member.name, missing) != member.size || missing ||
+        sha256(read_bytes(folder / member.name)) != member.sum)
+      names += (names.empty() ? "" : ", ") + std::string(member.name);
+  }
+  return names;
 }
 
 std::string fast_sum(const fs::path& file) {
@@ -180,9 +201,9 @@ fs::path fetch_mnist(bool offline, const std::function<void(std::string)>& say, 
   const bool there = fs::exists(cache / marker, ignored);
   if (there && ready(cache, verify)) return cache;
   if (offline && !ready(cache, verify))
-    throw UnavailableError(
-        fmt::format("MNIST {} {}, and --offline forbids to fetch it; type: ticopd data fetch mnist",
-                    there ? "is damaged in" : "is not in", cache.string()));
+    throw UnavailableError(fmt::format(
+        "MNIST {} {}, and --offline forbids to fetch it; type: ticopd data fetch mnist",
+        there ? "is damaged (" + damaged_files(cache) + ") in" : "is not in", cache.string()));
   if (offline) return cache;  // put there by hand, and right
 
   fs::create_directories(cache, ignored);
@@ -191,7 +212,9 @@ fs::path fetch_mnist(bool offline, const std::function<void(std::string)>& say, 
     mark(cache);
     return cache;
   }
-  if (there && say) say(fmt::format("MNIST in {} is damaged; fetching it again", cache.string()));
+  if (there && say)
+    say(fmt::format("{} in {}: damaged; fetching MNIST again", damaged_files(cache),
+                    cache.string()));
   std::string tried;
   struct Source {
     std::string name;

@@ -12,6 +12,7 @@
 #include "ticopd/experiment/kinds.hpp"
 #include "ticopd/experiment/values.hpp"
 #include "ticopd/system/file.hpp"
+#include "ticopd/system/json.hpp"
 #include "ticopd/system/text.hpp"
 
 namespace ticopd {
@@ -183,7 +184,7 @@ Config Config::resolved(json tree, const fs::path& folder) {
 }
 
 bool Config::has(std::string_view key) const {
-  return tree_->contains(pointer_to(key));
+  return find_value(*tree_, key) != nullptr;
 }
 
 template <class V>

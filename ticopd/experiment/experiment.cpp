@@ -190,7 +190,11 @@ class ExperimentRun {
   }
 
   void refuse_other_config() {
-    if (!options_.resume || !fs::exists(folder_.checkpoint())) return;
+    if (!options_.resume) return;
+    if (!fs::exists(folder_.checkpoint())) {
+      folder_.keep_metrics(0, std::nullopt);  // begins anew, unless metrics.csv is somebody else's
+      return;
+    }
     const CheckpointNotes notes = read_checkpoint_notes(folder_.checkpoint());
     const json theirs = notes.contains("config") ? parse_json(notes.at("config")) : json();
     if (!theirs.is_object() || !notes.contains("round"))
@@ -209,7 +213,11 @@ class ExperimentRun {
                                            std::uint32_t round) const {
     if (notes.contains("inputs")) {  // since 0.2 a checkpoint says it
       if (!notes.contains("logged")) return std::nullopt;
-      return parse_number<std::uint32_t>(notes.at("logged"));
+      const auto logged = parse_number<std::uint32_t>(notes.at("logged"));
+      if (!logged || *logged > round)
+        throw FormatError(fmt::format("{}: its notes are damaged: logged {}",
+                                      folder_.checkpoint().string(), notes.at("logged")));
+      return logged;
     }
     const LogRounds log = log_rounds(config_);
     while (!log(round, config_.get<std::uint32_t>("iterations"))) --round;

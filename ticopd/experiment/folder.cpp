@@ -21,30 +21,30 @@ namespace {
 
 // A field of run.json that commands read, and whether every run that is finished has it.
 struct SummaryField {
-  const char* pointer;
+  const char* path;
   enum Type { count, number, word, list, numbers } type;
   bool required = false;
 };
 constexpr SummaryField summary_fields[] = {
-    {"/iterations", SummaryField::count, true},
-    {"/seconds/total", SummaryField::number, true},
-    {"/seconds", SummaryField::numbers},
-    {"/ledger/agents", SummaryField::list, true},
-    {"/dimension", SummaryField::count},
-    {"/threads", SummaryField::count},
-    {"/device", SummaryField::word},
-    {"/kernel", SummaryField::word},
-    {"/blas", SummaryField::word},
-    {"/reason", SummaryField::word},
-    {"/share/gradient", SummaryField::number},
-    {"/share/exchange", SummaryField::number},
-    {"/share/update", SummaryField::number},
-    {"/share/metrics", SummaryField::number},
-    {"/share/note", SummaryField::word},
-    {"/memory/state", SummaryField::number},
-    {"/memory/resident", SummaryField::number},
-    {"/memory/peak", SummaryField::number},
-    {"/memory/features", SummaryField::numbers},
+    {"iterations", SummaryField::count, true},
+    {"seconds.total", SummaryField::number, true},
+    {"seconds", SummaryField::numbers},
+    {"ledger.agents", SummaryField::list, true},
+    {"dimension", SummaryField::count},
+    {"threads", SummaryField::count},
+    {"device", SummaryField::word},
+    {"kernel", SummaryField::word},
+    {"blas", SummaryField::word},
+    {"reason", SummaryField::word},
+    {"share.gradient", SummaryField::number},
+    {"share.exchange", SummaryField::number},
+    {"share.update", SummaryField::number},
+    {"share.metrics", SummaryField::number},
+    {"share.note", SummaryField::word},
+    {"memory.state", SummaryField::number},
+    {"memory.resident", SummaryField::number},
+    {"memory.peak", SummaryField::number},
+    {"memory.features", SummaryField::numbers},
 };
 
 constexpr std::string_view in_words[] = {"a whole number", "a number", "a text", "a list",
@@ -69,25 +69,22 @@ bool fits(const json& value, SummaryField::Type type) {
 
 // Somebody may have edited the file.
 void check_fields(const json& summary, const fs::path& file) {
-  const auto refuse = [&](const std::string& field, const json& value, std::string_view allowed) {
+  const auto refuse = [&](std::string_view field, const json& value, std::string_view allowed) {
     std::string given = value.dump();
     if (given.size() > 40) given = given.substr(0, 40) + "...";
     throw FormatError(
         fmt::format("{}: {} = {}: allowed is {}", file.string(), field, given, allowed));
   };
-  for (const SummaryField& field : summary_fields) {
-    const json::json_pointer at(field.pointer);
-    std::string name = at.to_string().substr(1);
-    std::ranges::replace(name, '/', '.');
-    if (summary.contains(at) && !fits(summary.at(at), field.type))
-      refuse(name, summary.at(at), in_words[field.type]);
-  }
+  for (const SummaryField& field : summary_fields)
+    if (const json* value = find_value(summary, field.path);
+        value != nullptr && !fits(*value, field.type))
+      refuse(field.path, *value, in_words[field.type]);
   // The bytes of each agent; `ticopd audit` checks the rest of the ledger.
-  const json agents = summary.value(json::json_pointer("/ledger/agents"), json::array());
-  for (const json& a : agents)
-    for (const char* key : {"payload_bytes", "paper_bits"})
-      if (!a.is_object() || !a.value(key, json()).is_number())
-        refuse("ledger.agents", a, "an agent with payload_bytes and paper_bits");
+  if (const json* agents = find_value(summary, "ledger.agents"))
+    for (const json& a : *agents)
+      for (const char* key : {"payload_bytes", "paper_bits"})
+        if (!a.is_object() || !a.value(key, json()).is_number())
+          refuse("ledger.agents", a, "an agent with payload_bytes and paper_bits");
 }
 
 }  // namespace
@@ -166,8 +163,8 @@ json RunFolder::require_finished(const fs::path& folder) {
     throw FormatError(fmt::format("{}: the run is {}, not finished: nothing to compare", file,
                                   summary["status"].dump()));
   for (const SummaryField& field : summary_fields)
-    if (field.required && !summary.contains(json::json_pointer(field.pointer)))
-      throw FormatError(fmt::format("{}: no field {}", file, field.pointer));
+    if (field.required && find_value(summary, field.path) == nullptr)
+      throw FormatError(fmt::format("{}: {} is missing", file, field.path));
   return summary;
 }
 

@@ -9,6 +9,7 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/values.hpp"
+#include "ticopd/system/json.hpp"
 
 namespace ticopd {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 bool has(const json& tree, std::string_view key) {
-  return tree.contains(pointer_to(key));
+  return find_value(tree, key) != nullptr;
 }
 
 // The kind that a key chooses: "csv" for problem.data = "csv:FILE". Empty if it chooses none.
@@ -84,7 +85,7 @@ void drop_options_of_other_kinds(json& tree, const json& before, const json& abo
   const std::vector<KeyInfo> keys = config_keys();
   const auto chosen_anew = [&](const std::string& chooser) {
     return has(above, chooser) &&
-           (!has(before, chooser) || before[pointer_to(chooser)] != above[pointer_to(chooser)]);
+           (!has(before, chooser) || *find_value(before, chooser) != *find_value(above, chooser));
   };
   std::vector<std::string> unused;  // found first: removing codec.then changes what is used
   for (const KeyInfo& key : keys)

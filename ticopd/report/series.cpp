@@ -12,6 +12,7 @@
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/metrics.hpp"
 #include "ticopd/system/file.hpp"
+#include "ticopd/system/json.hpp"
 
 namespace ticopd {
 namespace {
@@ -121,8 +122,8 @@ CodecOptions codec_in(const json& codec) {
 
 const json& Series::field(const char* pointer) const {
   static const json nothing;
-  const json::json_pointer where(pointer);
-  return summary.contains(where) ? summary.at(where) : nothing;
+  const json* found = find_value(summary, pointer);
+  return found != nullptr ? *found : nothing;
 }
 
 std::string Series::word(const char* pointer) const {

@@ -31,6 +31,7 @@ Written write_report(const fs::path& folder, std::span<const Series> runs,
     write_atomically(folder / name, text);
     written.files.push_back(folder / name);
   };
+  remove_unfinished(folder);
   write("summary.csv", summary_csv(runs, here));
   std::string no_figure;
   try {

@@ -40,7 +40,7 @@ void check_ledger(const json& ledger, std::size_t agents) {
   if (!ledger.is_array() || ledger.size() != agents) throw std::invalid_argument("ledger");
   for (const json& a : ledger) {
     for (const char* key : {"messages", "payload_bytes", "saturated"}) require_count(a.at(key));
-    finite(a.at("paper_bits"));
+    if (finite(a.at("paper_bits")) < 0) throw std::invalid_argument("paper_bits");
     for (const char* key : {"link_messages", "link_bytes"}) {
       if (!a.at(key).is_array()) throw std::invalid_argument(key);
       for (const json& count : a.at(key)) require_count(count);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "ticopd/error.hpp"
+#include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/system/stream.hpp"
 
 namespace ticopd {
@@ -55,10 +57,15 @@ bool is_temporary(const fs::path& name) {
          pid_and_count.find_first_not_of(".0123456789") == std::string::npos;
 }
 
-// .ticopd.XXXXXX, as ScratchFolder makes it.
+constexpr std::string_view scratch_head = ".ticopd.";
+
+// .ticopd.PID.XXXXXX, as ScratchFolder makes it, of a process that has ended.
 bool is_scratch(const fs::path& name) {
-  constexpr std::string_view head = ".ticopd.";
-  return name.string().starts_with(head) && name.string().size() == head.size() + 6;
+  std::string_view rest = name.native();
+  if (!rest.starts_with(scratch_head)) return false;
+  rest.remove_prefix(scratch_head.size());
+  const auto pid = parse_number<pid_t>(rest.substr(0, rest.find('.')));
+  return pid && *pid > 0 && ::kill(*pid, 0) != 0 && errno == ESRCH;
 }
 
 std::string drained(FileStream stream) {
@@ -163,7 +170,7 @@ bool holds_only_unfinished(const fs::path& folder) {
 }
 
 ScratchFolder::ScratchFolder(const fs::path& parent) {
-  std::string name = (parent / ".ticopd.XXXXXX").string();
+  std::string name = (parent / fmt::format("{}{}.XXXXXX", scratch_head, ::getpid())).string();
   if (::mkdtemp(name.data()) == nullptr)
     throw DiskError(
         fmt::format("{}: cannot make a folder: {}", parent.string(), std::strerror(errno)));

@@ -42,6 +42,19 @@ json parse_json(std::string_view text, std::string* why) {
   return value.is_discarded() ? refuse("it is not JSON") : value;
 }
 
+const json* find_value(const json& tree, std::string_view path) {
+  const json* at = &tree;
+  while (!path.empty()) {
+    if (path.front() == '/') path.remove_prefix(1);
+    const std::size_t end = path.find_first_of("/.");
+    const auto part = at->is_object() ? at->find(path.substr(0, end)) : at->end();
+    if (!at->is_object() || part == at->end()) return nullptr;
+    at = &*part;
+    path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
+  }
+  return at;
+}
+
 std::string json_text(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

@@ -19,6 +19,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/system/descriptor.hpp"
+#include "ticopd/system/stopping.hpp"
 
 namespace ticopd {
 namespace {
@@ -79,7 +80,7 @@ int wait_for(pid_t child, int seconds, const std::atomic<bool>* stop) {
     const pid_t done = ::waitpid(child, &status, WNOHANG);
     if (done == child) return status;
     if (done < 0 && errno != EINTR) return -1;
-    const bool stopped = stop != nullptr && stop->load();
+    const bool stopped = StopScope::asked() || (stop != nullptr && stop->load());
     if (stopped || std::chrono::steady_clock::now() > until) {
       ::kill(-child, SIGKILL);  // the group: npm and curl have children of their own
       ::kill(child, SIGKILL);
@@ -139,7 +140,7 @@ Outcome run_program(const std::vector<std::string>& words, const fs::path& folde
   if (child == 0) become(file.c_str(), arguments.data(), folder.c_str(), output.get(), us);
   ::setpgid(child, child);  // both call it: either may run first
   const int status = wait_for(child, seconds, stop);
-  if (status == -1 && stop != nullptr && stop->load())
+  if (status == -1 && (StopScope::asked() || (stop != nullptr && stop->load())))
     throw Interrupted(fmt::format("interrupted while {} ran", file.filename().string()));
   Outcome outcome{status == 0, {}, start_of(output.get())};
   if (status == 0) return outcome;

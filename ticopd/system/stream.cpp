@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "ticopd/error.hpp"
+#include "ticopd/system/stopping.hpp"
 
 namespace ticopd {
 namespace {
@@ -38,7 +40,8 @@ struct Inflater : z_stream {
 class FileStream::Bytes {
  public:
   Bytes(const fs::path& file, bool unzip)
-      : file_(file), fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+      // O_NONBLOCK: to open a pipe without a writer would wait where no signal is heard.
+      : file_(file), fd_(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
     if (fd_ < 0)
       throw FormatError(fmt::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
     try {
@@ -74,7 +77,8 @@ class FileStream::Bytes {
       throw FormatError(fmt::format("{}: is a folder, expected a file", file_.string()));
     // A small file needs a small buffer: to take and clear 256 KiB costs more than to read a page.
     std::size_t piece = piece_bytes;
-    if (S_ISREG(info.st_mode)) {
+    regular_ = S_ISREG(info.st_mode);
+    if (regular_) {
       size_ = static_cast<std::size_t>(info.st_size);
       piece = std::clamp<std::size_t>(size_, 4096, piece_bytes);
     }
@@ -97,11 +101,19 @@ class FileStream::Bytes {
     throw DiskError(fmt::format("{}: cannot {}: {}", file_.string(), doing, std::strerror(errno)));
   }
 
+  // Waits until a pipe has something to read, or has ended. A signal must be heard meanwhile.
+  void wait_for_bytes() const {
+    for (pollfd source{fd_, POLLIN, 0}; ::poll(&source, 1, /*milliseconds=*/100) <= 0;)
+      if (StopScope::asked())
+        throw Interrupted(fmt::format("interrupted while {} was read", file_.string()));
+  }
+
   std::size_t fill(std::size_t from) {
     for (;;) {
+      if (!regular_) wait_for_bytes();
       const ssize_t got = ::read(fd_, buffer_.data() + from, buffer_.size() - from);
       if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) fail("read");
+      if (errno != EINTR && errno != EAGAIN) fail("read");
     }
   }
 
@@ -140,6 +152,7 @@ class FileStream::Bytes {
 
   fs::path file_;
   int fd_;
+  bool regular_ = false;
   std::size_t size_ = 0;  // 0: unknown
   std::size_t fed_ = 0;   // bytes that came from the disk
   std::size_t given_ = 0;
