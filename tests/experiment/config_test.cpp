@@ -106,6 +106,15 @@ TEST(Config, ReadsIntegersInScientificNotation) {
     EXPECT_THROW(parse("", {other}), ConfigError) << other;
 }
 
+TEST(Config, NamesAnUnknownKeyThatBeginsWithNul) {
+  try {
+    parse("\"\\u0000x\" = 1");
+    ADD_FAILURE() << "accepted";
+  } catch (const ConfigError& e) {
+    EXPECT_EQ(std::string(e.what()).find("\\x00x: no such key"), 0u) << e.what();
+  }
+}
+
 TEST(Config, HasNoValueForKeysWithoutADefault) {
   const Config config = parse("");
   for (const char* key : {"codec.k", "codec.fraction", "graph.path", "problem.test", "problem.init",

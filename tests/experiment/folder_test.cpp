@@ -209,5 +209,17 @@ TEST_F(RunFolderTest, ReadsASummaryOrNamesItsError) {
   }
 }
 
+TEST_F(RunFolderTest, RefusesASummaryWhoseLedgerIsNoTable) {
+  const auto written = [&](const std::string& ledger) {
+    std::ofstream(base_ / "run.json")
+        << R"({"config": {}, "status": "running", "digest": "", "config_folder": "", "ledger": )"
+        << ledger << "}";
+    return RunFolder::require_summary(base_);
+  };
+  EXPECT_NO_THROW(written("{}"));
+  for (const char* ledger : {"[]", "[[1]]", "7", "null", R"({"agents": {}})", R"({"agents": [1]})"})
+    EXPECT_THROW(written(ledger), FormatError) << ledger;
+}
+
 }  // namespace
 }  // namespace ticopd

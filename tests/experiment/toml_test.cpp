@@ -28,6 +28,13 @@ TEST(Toml, RoundTripsEveryValueExactly) {
   EXPECT_TRUE(back["whole"].is_number_float()) << "1.0 is not 1";
 }
 
+TEST(Toml, RoundTripsControlCharacters) {
+  std::string all;
+  for (char c = 0; c < 0x20; ++c) all += c;
+  const json tree = {{"name", all + "\x7f\u0085"}, {"a\x7f", 1}};
+  EXPECT_EQ(toml_to_json(json_to_toml(tree), "again"), tree) << json_to_toml(tree);
+}
+
 TEST(Toml, RoundTripsAResolvedConfig) {
   const Config config = Config::parse("[algorithm]\nname = \"dgd\"\neta = 0.1\n", ".");
   const Config again = Config::parse(json_to_toml(config.tree()), ".");

@@ -39,7 +39,8 @@ using Keys = std::vector<KeyInfo>;
   const auto in_another_table = [&](std::string_view k) { return last(k) == last(key); };
   const auto moved = std::ranges::find_if(known, in_another_table);
   const std::string_view best = moved != known.end() ? *moved : nearest(key, known);
-  throw ConfigError(fmt::format("{}: no such key{}", key,
+  // A message ends at the first NUL, and a key may begin with one.
+  throw ConfigError(fmt::format("{}: no such key{}", printable(key),
                                 best.empty() ? std::string("; `ticopd run --help` names the manual")
                                              : fmt::format("; did you mean \"{}\"?", best)));
 }

@@ -22,13 +22,14 @@ namespace {
 // A field of run.json that commands read, and whether every run that is finished has it.
 struct SummaryField {
   const char* path;
-  enum Type { count, number, word, list, numbers } type;
+  enum Type { count, number, word, list, table, numbers } type;
   bool required = false;
 };
 constexpr SummaryField summary_fields[] = {
     {"iterations", SummaryField::count, true},
     {"seconds.total", SummaryField::number, true},
     {"seconds", SummaryField::numbers},
+    {"ledger", SummaryField::table},
     {"ledger.agents", SummaryField::list, true},
     {"dimension", SummaryField::count},
     {"threads", SummaryField::count},
@@ -47,8 +48,8 @@ constexpr SummaryField summary_fields[] = {
     {"memory.features", SummaryField::numbers},
 };
 
-constexpr std::string_view in_words[] = {"a whole number", "a number", "a text", "a list",
-                                         "a table of numbers"};
+constexpr std::string_view in_words[] = {"a whole number", "a number", "a text",
+                                         "a list",         "a table",  "a table of numbers"};
 
 bool fits(const json& value, SummaryField::Type type) {
   switch (type) {
@@ -60,6 +61,8 @@ bool fits(const json& value, SummaryField::Type type) {
       return value.is_string();
     case SummaryField::list:
       return value.is_array();
+    case SummaryField::table:
+      return value.is_object();
     case SummaryField::numbers:
       break;
   }

@@ -118,13 +118,22 @@ json convert(const toml::node& node, const std::string& name) {
   }
 }
 
+// A basic string of TOML is written like one of JSON, but for DEL, which TOML wants escaped.
+std::string quoted(const std::string& text) {
+  std::string out = json(text).dump();
+  for (std::size_t at = 0; (at = out.find('\x7f', at)) != std::string::npos;)
+    out.replace(at, 1, "\\u007F");
+  return out;
+}
+
 std::string key_text(const std::string& key) {
   const auto bare = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; };
   if (!key.empty() && std::ranges::all_of(key, bare)) return key;
-  return json(key).dump();  // a basic string of TOML is written like one of JSON
+  return quoted(key);
 }
 
 std::string value_text(const json& value) {
+  if (value.is_string()) return quoted(value.get<std::string>());
   if (value.is_number_float()) {
     const double v = value.get<double>();
     if (!std::isfinite(v)) return std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
