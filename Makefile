@@ -7,7 +7,7 @@ WERROR ?= $(if $(CI),ON)
 CMAKE_FLAGS = $(if $(WERROR),-DTICOPD_WERROR=$(WERROR))
 .DEFAULT_GOAL := help
 
-.PHONY: help build demo figure test test-all asan tsan fuzz sanitize-cuda bench docs tidy format clean
+.PHONY: help build demo figure test test-all asan tsan fuzz fuzz-count sanitize-cuda bench docs tidy format clean
 help:
 	@echo 'make demo       build, fetch MNIST, watch ten agents train (a few minutes)'
 	@echo 'make test       build and run the tests'
@@ -53,6 +53,19 @@ fuzz:
 	@cmake --preset fuzz $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset fuzz --parallel $(JOBS)
 	@fuzz/run build/fuzz $(FUZZ_SECONDS)
+
+# What a release is measured by: so many runs of each bare decoder, and of each reader of files, without a
+# finding. Takes some hours.
+DECODER_RUNS ?= 100000000
+READER_RUNS ?= 10000000
+fuzz-count:
+	@tools/install_packages build test fuzz
+	@cmake --preset release $(CMAKE_FLAGS) > /dev/null
+	@cmake --build --preset release --parallel $(JOBS) --target hammer
+	@build/release/tests/hammer $(DECODER_RUNS) fuzz/corpus/decode
+	@cmake --preset fuzz $(CMAKE_FLAGS) > /dev/null
+	@cmake --build --preset fuzz --parallel $(JOBS) --target fuzz_checkpoint fuzz_read
+	@fuzz/run build/fuzz -runs=$(READER_RUNS) checkpoint $$(build/fuzz/fuzz/fuzz_read --list)
 
 # Needs a GPU and compute-sanitizer (part of the CUDA toolkit). Takes about half an hour.
 sanitize-cuda:

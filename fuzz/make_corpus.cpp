@@ -13,6 +13,7 @@
 #include <string>
 
 #include "fuzz/choose_codec.hpp"
+#include "fuzz/corpus_of_files.hpp"
 #include "fuzz/mirror_input.hpp"
 #include "ticopd/codecs/levels.hpp"
 #include "ticopd/transport/frame.hpp"
@@ -21,8 +22,6 @@ namespace {
 
 using namespace ticopd;
 namespace fs = std::filesystem;
-
-using Corpus = std::map<std::string, Bytes>;  // by name below DIR
 
 // Bits, scaled and a bucket; unscaled; k. Each codec uses some of these options and ignores others.
 constexpr std::uint8_t choices[] = {0x17, 0x03, 0x2b, 0x52};
@@ -232,6 +231,9 @@ int main(int argc, char** argv) {
   add_levels(all);
   add_frame(all);
   add_mirror(all);
+  add_npy(all);
+  add_idx(all);
+  add_checkpoint(all);
   for (const auto& [name, bytes] : all)
     if (!check) {
       write(folder / name, bytes);

@@ -21,6 +21,16 @@ namespace {
 // Larger graphs are allowed, and would take the time of thousands of inputs.
 constexpr int most_agents = 16;
 
+// An agent with such a number would make a graph that takes the time of thousands of inputs.
+bool has_long_number(std::string_view text) {
+  int digits = 0;
+  for (const char c : text) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > 2) return true;
+  }
+  return false;
+}
+
 template <class T>
 void append_line(double label, std::span<const T> x, std::string& text) {
   text += fmt::format("{}", label);
@@ -50,7 +60,8 @@ void want_csv(const std::filesystem::path& file, int label_column) {
   std::string text;
   for (std::size_t s = 0; s < data.samples(); ++s)
     append_line(data.labels()[s], std::span(x).subspan(s * data.features(), data.features()), text);
-  const Dataset<T> again = read_csv<T>(place().put("again.csv", text), 0);
+  const Dataset<T> again =
+      read_again([&] { return read_csv<T>(place().put("again.csv", text), 0); });
   want_same(data, again);
   want(std::get<std::vector<T>>(again.raw()) == x);
 }
@@ -64,7 +75,8 @@ void want_libsvm(const std::filesystem::path& file) {
        x.index.size() == x.value.size());
   std::string text;
   for (std::size_t s = 0; s < data.samples(); ++s) append_line(data.labels()[s], x, s, text);
-  const Dataset<T> again = read_libsvm<T>(place().put("again.svm", text));
+  const Dataset<T> again =
+      read_again([&] { return read_libsvm<T>(place().put("again.svm", text)); });
   want_same(data, again);
   const auto& y = std::get<SparseRows<T>>(again.raw());
   want(y.begin == x.begin && y.index == x.index && y.value == x.value);
@@ -76,7 +88,8 @@ void want_npy(const std::filesystem::path& file) {
   want(items(array.shape) == array.data.size());
   std::string bytes = npy_head<V>(array.shape);
   bytes.append(reinterpret_cast<const char*>(array.data.data()), array.data.size() * sizeof(V));
-  const NpyArray<V> again = read_npy<V>(place().put("again.npy", bytes));
+  const NpyArray<V> again =
+      read_again([&] { return read_npy<V>(place().put("again.npy", bytes)); });
   want(again.shape == array.shape && again.data == array.data);
 }
 
@@ -86,7 +99,8 @@ void read_config(std::string_view content) {
   const Config config = Config::parse(content, place().folder());
   // Written as `ticopd tune` writes it. NaN is no value of a config, but compares as text all the
   // same.
-  const Config again = Config::parse(json_to_toml(config.tree()), place().folder());
+  const Config again =
+      read_again([&] { return Config::parse(json_to_toml(config.tree()), place().folder()); });
   want(again.tree().dump() == config.tree().dump());
   // A path could name any file of this machine.
   if (config.get<int>("graph.agents") > most_agents || config.has("graph.path")) return;
@@ -94,29 +108,33 @@ void read_config(std::string_view content) {
 }
 
 void read_edges(std::string_view content) {
-  constexpr int agents = 6;
+  // Half of the inputs, by their length, leave the number of agents to the file.
+  int agents = content.size() % 2 == 0 ? 6 : 0;
+  if (agents == 0 && has_long_number(content)) return;
   const Graph graph = edge_list(place().put("edges.txt", content), agents);
-  want(graph.agents() == agents);
+  want(graph.agents() == agents || agents == 0);
+  agents = graph.agents();
   std::string text;
   for (int i = 0; i < agents; ++i)
     for (const int j : graph.neighbours(i)) {
       want(j >= 0 && j < agents && j != i);
       if (i < j) text += fmt::format("{} {}\n", i, j);
     }
-  const Graph again = edge_list(place().put("again.txt", text), agents);
+  const auto file = place().put("again.txt", text);
+  const Graph again = read_again([&] { return edge_list(file, agents); });
   for (int i = 0; i < agents; ++i) want(again.neighbours(i) == graph.neighbours(i));
 }
 
 void read_csv_file(std::string_view content) {
   const auto file = place().put("data.csv", content);
-  want_csv<double>(file, 0);
-  want_csv<float>(file, -1);
+  accepts([&] { want_csv<double>(file, 0); });
+  accepts([&] { want_csv<float>(file, -1); });
 }
 
 void read_libsvm_file(std::string_view content) {
   const auto file = place().put("data.svm", content);
-  want_libsvm<double>(file);
-  want_libsvm<float>(file);
+  accepts([&] { want_libsvm<double>(file); });
+  accepts([&] { want_libsvm<float>(file); });
 }
 
 void read_npy_file(std::string_view content) {
@@ -133,7 +151,7 @@ void read_idx_file(std::string_view content) {
   for (const std::size_t extent : idx.shape)
     for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(extent >> shift);
   bytes.append(idx.data.begin(), idx.data.end());
-  const Idx again = read_idx(place().put("again-idx", bytes));
+  const Idx again = read_again([&] { return read_idx(place().put("again-idx", bytes)); });
   want(again.shape == idx.shape && again.data == idx.data);
 }
 

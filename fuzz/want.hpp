@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -13,7 +14,8 @@ inline void want(bool fact) {
 }
 
 // True if `read` accepted its input, false if it refused it with an error of ours. Any other
-// exception goes on and is a finding; so is code 70, which means a defect of ours.
+// exception goes on and is a finding; so is code 70, which means a defect of ours. With FUZZ_SAY in
+// the environment it says why.
 template <class Read>
 bool accepts(Read&& read) {
   try {
@@ -21,7 +23,19 @@ bool accepts(Read&& read) {
     return true;
   } catch (const Error& e) {
     want(e.exit_code() != 70 && *e.what() != '\0');
+    if (std::getenv("FUZZ_SAY") != nullptr) std::fprintf(stderr, "refused: %s\n", e.what());
     return false;
+  }
+}
+
+// What we wrote ourselves must be accepted.
+template <class Read>
+auto read_again(Read&& read) {
+  try {
+    return std::forward<Read>(read)();
+  } catch (const Error& e) {
+    std::fprintf(stderr, "our own file is refused: %s\n", e.what());
+    std::abort();
   }
 }
 

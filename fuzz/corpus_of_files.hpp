@@ -1,0 +1,17 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "ticopd/bytes.hpp"
+
+namespace ticopd {
+
+using Corpus = std::map<std::string, Bytes>;  // by name below the folder of the corpus
+
+// Inputs that are not text: .npy and IDX files, and edits of checkpoints.
+void add_npy(Corpus& all);
+void add_idx(Corpus& all);
+void add_checkpoint(Corpus& all);
+
+}  // namespace ticopd
