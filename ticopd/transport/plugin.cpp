@@ -49,6 +49,9 @@ void* plugin(std::string& why) {
         if (!fs::exists(file, error)) continue;
         if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return handle;
         trouble = dlerror();
+        if (const char* named = std::getenv("TICOPD_MPI_PLUGIN");
+            named != nullptr && *named != '\0')
+          trouble = fmt::format("TICOPD_MPI_PLUGIN = \"{}\": {}", named, trouble);
         return static_cast<void*>(nullptr);
       }
       trouble = fmt::format("{} is not beside the program (TICOPD_MPI_PLUGIN names another place)",
