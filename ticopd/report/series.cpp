@@ -186,6 +186,9 @@ Series read_series(const fs::path& folder) {
     throw FormatError(
         fmt::format("{}: {}, expected the folder of a run", folder.string(),
                     fs::exists(folder, error) ? "is a file" : "there is no such folder"));
+  if (!fs::exists(folder / "run.json", error) && error)
+    throw FormatError(
+        fmt::format("{}: cannot be read: {}", (folder / "run.json").string(), error.message()));
   if (!fs::exists(folder / "run.json", error))
     throw FormatError(fmt::format(
         "{}: is not a ticopd run: there is no run.json{}", folder.string(),
