@@ -9,12 +9,13 @@ namespace ticopd {
 
 bool is_utf8(std::string_view text);
 
-// One line of valid UTF-8, for tables and pictures: control characters become blanks, invalid bytes
-// become '?'.
+// One line of valid UTF-8, for tables and pictures: control and invisible characters become blanks,
+// invalid bytes become '?'.
 std::string plain(std::string_view text);
 
 // Text for a terminal: line ends stay, other control characters and invalid bytes are shown as
-// \x1b. A terminal cannot be given orders, and a person sees what was there.
+// \x1b, characters that cannot be seen or that turn the text around as \u202e. A terminal cannot be
+// given orders, and a person sees what was there.
 std::string printable(std::string_view text);
 
 // Text that should be plain ASCII, for a message that says why it is not: everything else is shown
