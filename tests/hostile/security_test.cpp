@@ -220,6 +220,14 @@ TEST_F(HostileCheckpoint, WithHostileNotesIsRefusedWithoutACrash) {
                       note("hashes of x", "00")});
 }
 
+// The rows of metrics.csv are compared with it before anything else.
+TEST_F(HostileCheckpoint, ThatLoggedARoundItNeverMadeIsRefused) {
+  CheckpointFile checkpoint(file());
+  checkpoint.notes()["logged"] = "31";
+  checkpoint.save();
+  expect_refused({"run", "small.toml", "--out", "out", "--resume"}, 65, {"round 31"});
+}
+
 TEST_F(HostileCheckpoint, WithAHostileLedgerIsRefusedWithoutACrash) {
   expect_all_refused(
       {ledger("long links", [](json& a) { a["link_bytes"] = std::vector<int>(4096, 1); }),
@@ -526,11 +534,11 @@ TEST_F(DeepNesting, OfASearchOrACheckpointIsRefused) {
 
 class ObeyedText : public Hostile {
  protected:
-  static inline const std::string escape = "\x1b]0;owned\x07\x1b[2J";
-  static inline const std::string in_toml = "\\u001b]0;owned\\u0007\\u001b[2J\\u009b31m";
+  static inline const std::string escape = "\x1b]0;owned\x07\x1b[2J\xe2\x80\xae";
+  static inline const std::string in_toml = "\\u001b]0;owned\\u0007\\u001b[2J\\u009b31m\\u202e";
   void expect_clean(const Outcome& o) const {
     for (const std::string* text : {&o.out, &o.err})
-      for (const std::string bad : {"\x1b", "\x07", "\xc2\x9b", "\r", "\b"})
+      for (const std::string bad : {"\x1b", "\x07", "\xc2\x9b", "\r", "\b", "\xe2\x80\xae"})
         EXPECT_FALSE(contains(*text, bad)) << *text;
   }
 };
