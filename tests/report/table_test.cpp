@@ -131,5 +131,21 @@ TEST(PlainText, IsOneLineOfValidUtf8) {
   EXPECT_EQ(shortened("größer", 6), "größer");
 }
 
+TEST(Text, PrintableShowsWhatCannotBeSeen) {
+  EXPECT_EQ(printable("größe\tα\n"), "größe\tα\n");
+  EXPECT_EQ(printable("a\x1b[0m\r\xc2\x9b"), "a\\x1b[0m\\x0d\\x9b");
+  EXPECT_EQ(printable("\xff"), "\\xff");
+  EXPECT_EQ(printable("0 1\xc2\xa0"), "0 1\\u00a0");
+  EXPECT_EQ(printable("\xef\xbb\xbf"
+                      "a\xe2\x80\x8b"
+                      "b\xe2\x80\xae"),
+            "\\ufeffa\\u200bb\\u202e");
+  EXPECT_EQ(printable("\xe2\x80\x93 \xe2\x86\x92"),
+            "\xe2\x80\x93 \xe2\x86\x92");  // a dash, an arrow
+  EXPECT_EQ(plain("a\xe2\x80\xae"
+                  "b"),
+            "a b");
+}
+
 }  // namespace
 }  // namespace ticopd
