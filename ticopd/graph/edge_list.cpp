@@ -35,7 +35,7 @@ std::pair<int, int> parse_edge(std::string_view line, const std::optional<int>& 
   const auto j = i ? take_number(line) : i;
   if (!i || !j || line.find_first_not_of(blanks) != std::string_view::npos)
     throw FormatError(
-        fmt::format("{}: expected two agents as `i j`, found `{}`", where, visible(whole)));
+        fmt::format("{}: expected two agents as `i j`, found `{}`", where, printable(whole)));
   const int last = agents.value_or(max_agents) - 1;
   for (const int agent : {*i, *j})
     if (agent < 0 || agent > last)

@@ -100,14 +100,4 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string visible(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    if (c >= ' ' && c < '\x7f')
-      out += c;
-    else
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  return out;
-}
-
 }  // namespace ticopd

@@ -18,8 +18,4 @@ std::string plain(std::string_view text);
 // given orders, and a person sees what was there.
 std::string printable(std::string_view text);
 
-// Text that should be plain ASCII, for a message that says why it is not: everything else is shown
-// as \xc2. Blanks and marks of other alphabets could not be told from blanks.
-std::string visible(std::string_view text);
-
 }  // namespace ticopd
