@@ -151,6 +151,8 @@ json read_toml(const fs::path& file) {
   std::string content;
   try {
     content = read_bytes(file);
+  } catch (const Interrupted&) {  // a pipe that says nothing
+    throw;
   } catch (const Error& e) {
     throw ConfigError(fmt::format("{}; expected a TOML file", e.what()));
   }

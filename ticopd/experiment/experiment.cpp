@@ -215,8 +215,8 @@ class ExperimentRun {
       if (!notes.contains("logged")) return std::nullopt;
       const auto logged = parse_number<std::uint32_t>(notes.at("logged"));
       if (!logged || *logged > round)
-        throw FormatError(fmt::format("{}: its notes are damaged: logged {}",
-                                      folder_.checkpoint().string(), notes.at("logged")));
+        throw FormatError(fmt::format("{}: its notes are damaged: round {} logged before round {}",
+                                      folder_.checkpoint().string(), notes.at("logged"), round));
       return logged;
     }
     const LogRounds log = log_rounds(config_);
