@@ -18,12 +18,10 @@ class Measuring {
 
   RowMetrics operator()(MetricLevel level, const Field<T>* dual, const AnyMirror<T>* mirror) {
     RowMetrics m;
-    std::vector<double> mean = sum_over_agents(s_.transport, s_.pool, x_);
-    for (double& v : mean) v /= static_cast<double>(s_.graph.agents());
     m.agents.resize(static_cast<std::size_t>(s_.graph.agents()));
-    const std::vector<double> distances =
-        of_agents([&](std::size_t i) { return squared_distance(x_.row(i), mean); });
-    for (std::size_t i = 0; i < distances.size(); ++i) m.agents[i].distance2 = distances[i];
+    const Field<T>* h = mirror != nullptr ? &mirror->own() : nullptr;
+    const std::vector<double> mean =
+        few_long_rows() ? rows_in_one_sweep(m, h, level) : rows_one_by_one(m, h);
     if (level == MetricLevel::local)
       m.local_losses =
           all_gather_values<double>(s_.transport, channel_metrics_scalars, net_.local_values(x_));
@@ -31,13 +29,6 @@ class Measuring {
       local_models(m);
       model_at_mean(m, mean);
     }
-    if (mirror)
-      m.surrogate_errors = of_agents([&](std::size_t i) {
-        double sum = 0;
-        with_widest_vectors(
-            [&] { sum = sum_of_squared_differences<T>(x_.row(i), mirror->own().row(i)); });
-        return sum;
-      });
     if (dual) m.dual_sum2 = squared_norm_of_mean(s_.transport, s_.pool, *dual, 1.0);
     return m;
   }
@@ -58,14 +49,64 @@ class Measuring {
     if (here) throw MeasuringStopped();
   }
 
-  static double squared_distance(std::span<const T> x, std::span<const double> mean) {
+  // One rank, and work for every thread in a sweep along the rows.
+  bool few_long_rows() const {
+    return s_.transport.size() == 1 &&
+           x_.cols() >= std::size_t{8192} * static_cast<std::size_t>(s_.pool.threads());
+  }
+
+  // Reads the rows once: each stretch of coordinates goes through all sums while it is in a cache.
+  // Returns the mean if the level needs it.
+  std::vector<double> rows_in_one_sweep(RowMetrics& m, const Field<T>* h, MetricLevel level) {
+    const std::size_t blocks = sum_blocks(x_.cols());
+    std::vector<double> mean(level == MetricLevel::full ? x_.cols() : 0);
+    std::vector<double> distances(x_.rows() * blocks), errors(h != nullptr ? distances.size() : 0);
+    for_mean_of_rows(
+        s_.pool, x_, static_cast<double>(s_.graph.agents()),
+        [&](std::size_t first, std::span<const double> part) {
+          if (!mean.empty()) std::ranges::copy(part, mean.data() + first);
+          for (std::size_t i = 0; i < x_.rows(); ++i) {
+            const T* x = x_.row(i).data() + first;
+            const std::size_t to = i * blocks + first / sum_block;
+            block_sums(part.size(), square_of_difference(x, part.data()), &distances[to]);
+            if (h != nullptr)
+              block_sums(part.size(), square_of_difference(x, h->row(i).data() + first),
+                         &errors[to]);
+          }
+        });
+    for (std::size_t i = 0; i < x_.rows(); ++i) {
+      m.agents[i].distance2 = sum_of_blocks(std::span(distances).subspan(i * blocks, blocks));
+      if (h != nullptr)
+        m.surrogate_errors.push_back(sum_of_blocks(std::span(errors).subspan(i * blocks, blocks)));
+    }
+    return mean;
+  }
+
+  // Ranks pass the sum of their rows on; threads share the rows. The same bits.
+  std::vector<double> rows_one_by_one(RowMetrics& m, const Field<T>* h) {
+    std::vector<double> mean = sum_over_agents(s_.transport, s_.pool, x_);
+    for (double& v : mean) v /= static_cast<double>(s_.graph.agents());
+    const std::vector<double> distances =
+        of_agents([&](std::size_t i) { return squared_distance(x_.row(i), mean.data()); });
+    for (std::size_t i = 0; i < distances.size(); ++i) m.agents[i].distance2 = distances[i];
+    if (h != nullptr)
+      m.surrogate_errors =
+          of_agents([&](std::size_t i) { return squared_distance(x_.row(i), h->row(i).data()); });
+    return mean;
+  }
+
+  template <class S>
+  static auto square_of_difference(const T* x, const S* y) {
+    return [x, y](std::size_t k) {
+      const double e = static_cast<double>(x[k]) - static_cast<double>(y[k]);
+      return e * e;
+    };
+  }
+
+  template <class S>
+  static double squared_distance(std::span<const T> x, const S* y) {
     double sum = 0;
-    with_widest_vectors([&] {
-      sum = tree_sum(x.size(), [x = x.data(), mean = mean.data()](std::size_t k) {
-        const double e = static_cast<double>(x[k]) - mean[k];
-        return e * e;
-      });
-    });
+    with_widest_vectors([&] { sum = tree_sum(x.size(), square_of_difference(x.data(), y)); });
     return sum;
   }
 

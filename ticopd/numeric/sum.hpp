@@ -23,19 +23,34 @@ inline double fold(SumLanes lanes) {
   return lanes[0];
 }
 
+constexpr std::size_t sum_blocks(std::size_t count) {
+  return (count + sum_block - 1) / sum_block;
+}
+
+// sum of term(k) for k in [first, last), one block
+template <class Term>
+double sum_of_block(std::size_t first, std::size_t last, Term term) {
+  SumLanes lanes{};
+  std::size_t k = first;
+  for (; k + sum_lanes <= last; k += sum_lanes)
+    for (std::size_t j = 0; j < sum_lanes; ++j) lanes[j] += term(k + j);
+  for (std::size_t j = 0; k + j < last; ++j) lanes[j] += term(k + j);
+  return fold(lanes);
+}
+
+// The whole sum from those of all blocks, whoever made them.
+inline double sum_of_blocks(std::span<const double> sums) {
+  SumLanes blocks{};
+  for (std::size_t b = 0; b < sums.size(); ++b) blocks[b % sum_lanes] += sums[b];
+  return fold(blocks);
+}
+
 // sum of term(k) for k in [0, count)
 template <class Term>
 double tree_sum(std::size_t count, Term term) {
   SumLanes blocks{};
-  for (std::size_t first = 0, b = 0; first < count; first += sum_block, ++b) {
-    SumLanes lanes{};
-    const std::size_t last = std::min(count, first + sum_block);
-    std::size_t k = first;
-    for (; k + sum_lanes <= last; k += sum_lanes)
-      for (std::size_t j = 0; j < sum_lanes; ++j) lanes[j] += term(k + j);
-    for (std::size_t j = 0; k + j < last; ++j) lanes[j] += term(k + j);
-    blocks[b % sum_lanes] += fold(lanes);
-  }
+  for (std::size_t first = 0, b = 0; first < count; first += sum_block, ++b)
+    blocks[b % sum_lanes] += sum_of_block(first, std::min(count, first + sum_block), term);
   return fold(blocks);
 }
 
