@@ -31,6 +31,9 @@ class SparsePixels final : public Features<float> {
         block_pixels_(std::clamp<std::size_t>(first_cache / (width_ * sizeof(float)), 16, 255)) {
     const auto& x = std::get<std::vector<std::uint8_t>>(data.raw());
     pixels_ = staircase(x, samples_, features_).pixels;
+    places_.assign(features_, no_place);
+    for (std::size_t r = 0; r < pixels_.size(); ++r)
+      places_[pixels_[r]] = static_cast<std::uint32_t>(r);
     blocks_ = (pixels_.size() + block_pixels_ - 1) / block_pixels_;
     list_forward(x);
     if (sweeps == Sweeps::gradients) list_backward(x);
@@ -170,19 +173,10 @@ class SparsePixels final : public Features<float> {
     }
   }
 
-  // Transposes and selects columns at once, in strips of 16 outputs: a pixel's 16 floats are one
-  // cache line of the target, and come from 16 lines of w.
   void take_panel(const float* w, std::size_t panel, float* weights) const {
-    for (std::size_t strip = 0; strip < width_; strip += lane_group) {
-      const std::size_t first = panel * width_ + strip;
-      const std::size_t real = first < outputs_ ? std::min(lane_group, outputs_ - first) : 0;
-      for (std::size_t r = 0; r < pixels_.size(); ++r) {
-        float* to = weights + r * width_ + strip;
-        const float* from = w + first * features_ + pixels_[r];
-        for (std::size_t j = 0; j < real; ++j) to[j] = from[j * features_];
-        for (std::size_t j = real; j < lane_group; ++j) to[j] = 0.0f;
-      }
-    }
+    const std::size_t first = panel * width_;
+    place_columns(w + first * features_, std::min(width_, outputs_ - first), features_,
+                  places_.data(), weights, width_);
   }
 
   void put_panels(const float* sums, float* g) const {
@@ -197,6 +191,7 @@ class SparsePixels final : public Features<float> {
 
   std::size_t width_, panels_, block_pixels_, blocks_ = 0;
   std::vector<std::uint32_t> pixels_;  // by falling frequency
+  std::vector<std::uint32_t> places_;  // of each pixel among them
   Lists forward_, backward_;
 };
 

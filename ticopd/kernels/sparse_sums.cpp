@@ -144,6 +144,42 @@ void scatter_row(const std::uint32_t* index, const float* value, std::size_t cou
            [&]<std::size_t G>() HWY_ATTR { scatter_row_of<G>(index, value, count, row, out); });
 }
 
+// In squares of 4 x 4 along the rows of `out`, each of which is a few cache lines. Read column by
+// column, `in` would cost a cache line for every number.
+void place_columns(const float* in, std::size_t rows, std::size_t columns,
+                   const std::uint32_t* place, float* out, std::size_t width) {
+  std::size_t c = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::CappedTag<float, 4> d4;
+  const std::size_t whole = rows / 4 * 4;
+  for (; c + 4 <= columns; c += 4) {
+    float* to[4];
+    alignas(16) float unused[sparse_width];  // for columns without a place
+    for (std::size_t k = 0; k < 4; ++k) {
+      to[k] = place[c + k] == no_place ? unused : out + std::size_t{place[c + k]} * width;
+      for (std::size_t r = whole; r < width; ++r)
+        to[k][r] = r < rows ? in[r * columns + c + k] : 0.0f;
+    }
+    for (std::size_t r = 0; r < whole; r += 4) {
+      const float* from = in + r * columns + c;
+      const auto r0 = hn::LoadU(d4, from), r1 = hn::LoadU(d4, from + columns);
+      const auto r2 = hn::LoadU(d4, from + 2 * columns), r3 = hn::LoadU(d4, from + 3 * columns);
+      const auto even = hn::InterleaveLower(d4, r0, r2), odd = hn::InterleaveLower(d4, r1, r3);
+      hn::Store(hn::InterleaveLower(d4, even, odd), d4, to[0] + r);
+      hn::Store(hn::InterleaveUpper(d4, even, odd), d4, to[1] + r);
+      const auto high = hn::InterleaveUpper(d4, r0, r2), top = hn::InterleaveUpper(d4, r1, r3);
+      hn::Store(hn::InterleaveLower(d4, high, top), d4, to[2] + r);
+      hn::Store(hn::InterleaveUpper(d4, high, top), d4, to[3] + r);
+    }
+  }
+#endif
+  for (; c < columns; ++c) {
+    if (place[c] == no_place) continue;
+    float* to = out + std::size_t{place[c]} * width;
+    for (std::size_t r = 0; r < width; ++r) to[r] = r < rows ? in[r * columns + c] : 0.0f;
+  }
+}
+
 // In 4 x 4 squares: at most a hundredth of the time of a gradient.
 void transpose(const float* in, std::size_t in_stride, std::size_t rows, std::size_t columns,
                float* out, std::size_t out_stride) {
@@ -180,6 +216,7 @@ namespace ticopd {
 HWY_EXPORT(add_ink);
 HWY_EXPORT(gather_rows);
 HWY_EXPORT(scatter_row);
+HWY_EXPORT(place_columns);
 HWY_EXPORT(transpose);
 
 const Ink* add_ink(const std::uint8_t* counts, std::size_t lists, const Ink* entries,
@@ -195,6 +232,11 @@ void gather_rows(const std::uint32_t* index, const float* value, std::size_t cou
 void scatter_row(const std::uint32_t* index, const float* value, std::size_t count,
                  const float* row, std::size_t width, float* out) {
   HWY_DYNAMIC_DISPATCH(scatter_row)(index, value, count, row, width, out);
+}
+
+void place_columns(const float* in, std::size_t rows, std::size_t columns,
+                   const std::uint32_t* place, float* out, std::size_t width) {
+  HWY_DYNAMIC_DISPATCH(place_columns)(in, rows, columns, place, out, width);
 }
 
 void transpose(const float* in, std::size_t in_stride, std::size_t rows, std::size_t columns,

@@ -38,6 +38,12 @@ void gather_rows(const std::uint32_t* index, const float* value, std::size_t cou
 void scatter_row(const std::uint32_t* index, const float* value, std::size_t count,
                  const float* row, std::size_t width, float* out);
 
+// out(place[c], r) = in(r, c), for the columns that have a place below `no_place`: the rows of the
+// transpose, in another order. A row of `out` has `width` floats, and zeros past `rows`.
+inline constexpr std::uint32_t no_place = 0xffffffff;
+void place_columns(const float* in, std::size_t rows, std::size_t columns,
+                   const std::uint32_t* place, float* out, std::size_t width);
+
 // out(c, r) = in(r, c) for rows and columns that are multiples of 4, both aligned to 16 bytes.
 void transpose(const float* in, std::size_t in_stride, std::size_t rows, std::size_t columns,
                float* out, std::size_t out_stride);
