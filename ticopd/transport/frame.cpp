@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "frames are little endian");
 
 constexpr std::array<char, 4> magic{'T', 'i', 'C', 'o'};
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t frame_version = 1;
 constexpr std::size_t checksum_at = frame_header_bytes - sizeof(std::uint64_t);
 
 // The header as it stands on the wire. The static_asserts make the struct's layout that of
@@ -60,7 +60,7 @@ bool checksum_of(std::span<const std::byte> frame, std::uint64_t& sum) {
 
 Bytes make_frame(const FrameHeader& header, std::span<const std::byte> body) {
   const Wire wire{magic,
-                  version,
+                  frame_version,
                   static_cast<std::uint8_t>(header.type),
                   header.channel,
                   header.round,
@@ -84,7 +84,7 @@ bool parse_frame(std::span<const std::byte> bytes, FrameHeader& header,
   if (bytes.size() < frame_header_bytes) return false;
   Wire wire;
   std::memcpy(&wire, bytes.data(), sizeof wire);
-  if (wire.magic != magic || wire.version != version) return false;
+  if (wire.magic != magic || wire.version != frame_version) return false;
   if (wire.body_bytes != bytes.size() - frame_header_bytes) return false;
   std::uint64_t sum = 0;
   if (!checksum_of(bytes, sum) || sum != wire.checksum) return false;
