@@ -116,8 +116,8 @@ int launch(LaunchFlags flags, const Words& remaining) {
     show("{}\n", quoted(words));
     return 0;
   }
-  Observed seen = run_mpirun(words, scratch.path() / "notes", stop_requested());
-  seen.elsewhere = may_be_elsewhere(placement);
+  const Observed seen =
+      run_mpirun(words, scratch.path() / "notes", may_be_elsewhere(placement), stop_requested());
   const Ending ending = meaning(mpirun, seen);
   if (ending.code == 75)
     throw Interrupted(fmt::format("{}; go on with: {}", ending.why, again(flags, command)));

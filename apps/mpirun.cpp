@@ -172,7 +172,7 @@ std::vector<std::string> mpirun_words(const Mpirun& mpirun, const Placement& pla
 
 namespace {
 
-constexpr int unavailable = 69, internal = 70, try_again = 75;
+constexpr int unavailable = 69, internal = 70, disk = 74, try_again = 75;
 
 bool is_ours(int code) {
   for (const int ours : {64, 65, 69, 70, 74, 75, 76, 78})
@@ -200,7 +200,9 @@ bool is_crash(int signal) {
 Ending meaning(const Mpirun& mpirun, const Observed& observed) {
   const RankNotes& notes = observed.notes;
   const int status = observed.status;
-  if (is_ours(notes.code) && notes.code != try_again) return {notes.code, {}};
+  // Without mpirun the ranks have nowhere to print to: their code says so, and no disk is full.
+  const bool mute = WIFSIGNALED(status) && !observed.hung && notes.code == disk;
+  if (is_ours(notes.code) && notes.code != try_again && !mute) return {notes.code, {}};
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   const int signal = WIFEXITED(status) ? signal_of_rank(mpirun.flavour, code) : 0;
   // Open MPI also exits with 131 or 132 if it could not start the program: 128 + SIGQUIT, SIGILL.
@@ -208,6 +210,8 @@ Ending meaning(const Mpirun& mpirun, const Observed& observed) {
     return {internal, fmt::format("a rank crashed ({}); please report it", ::strsignal(signal))};
   if (observed.asked && code != 0) return {try_again, "interrupted"};
   if (notes.code == try_again || code == try_again) return {try_again, "a rank was lost"};
+  if (observed.hung)
+    return {try_again, fmt::format("all ranks have ended, and {} did not", mpirun.program)};
   if (code == 0) return {};
   if (is_ours(code)) return {code, {}};
   if (signal != 0 && !is_crash(signal))

@@ -44,6 +44,7 @@ struct Ending {
 struct Observed {
   int status = 0;  // of mpirun, as waitpid gives it
   RankNotes notes;
+  bool hung = false;       // mpirun went on after its ranks, and was ended by us
   bool asked = false;      // a signal asked us to stop
   bool elsewhere = false;  // some ranks may run on other machines, which leave no notes here
   std::string message;     // paragraphs by mpirun that were not shown

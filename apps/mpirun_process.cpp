@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
 
 #include "apps/mpirun_output.hpp"
@@ -84,19 +85,43 @@ pid_t start(const std::vector<std::string>& words, const fs::path& notes, const 
   ::_exit(127);
 }
 
+// A zombie has ended: its parent has not asked how.
+bool runs(const std::string& pid) {
+  std::ifstream in("/proc/" + pid + "/stat");
+  std::string line;
+  std::getline(in, line);
+  const std::size_t name_end = line.rfind(") ");
+  return name_end != std::string::npos && line.compare(name_end + 2, 1, "Z") != 0;
+}
+
+bool has_running_children(pid_t parent) {
+  std::error_code error;
+  const fs::path threads = "/proc/" + std::to_string(parent) + "/task";
+  for (const auto& thread : fs::directory_iterator(threads, error)) {
+    std::ifstream in(thread.path() / "children");
+    for (std::string child; in >> child;)
+      if (runs(child)) return true;
+  }
+  return false;
+}
+
 // Watches mpirun until it ends and passes signals on. The first signal becomes SIGUSR1, which both
 // MPIs forward to every rank: the ranks finish the round, save and end. The second signal ends them
 // within two seconds, the third at once.
 class Watch {
  public:
-  Watch(pid_t mpirun, fs::path notes) : mpirun_(mpirun), notes_(std::move(notes)) {}
+  Watch(pid_t mpirun, fs::path notes, bool elsewhere)
+      : mpirun_(mpirun), notes_(std::move(notes)), elsewhere_(elsewhere) {}
 
   Observed until_the_end(const AskedToStop& signals) {
     Observed seen;
     while (::waitpid(mpirun_, &seen.status, WNOHANG) != mpirun_) {
       if (signals.within_a_moment()) pass_on();
       end_what_hangs();
+      end_what_outlives_its_ranks();
     }
+    seen.hung = hung_;
+    seen.elsewhere = elsewhere_;
     seen.notes = read_notes(notes_);
     seen.asked = asked_ > 0;
     return seen;
@@ -122,25 +147,43 @@ class Watch {
     if (!failed_at_) {
       if (read_notes(notes_).failed) failed_at_ = Clock::now();
     } else if (Clock::now() - *failed_at_ > std::chrono::seconds(3)) {
+      hung_ = true;
+      ::kill(-mpirun_, SIGKILL);
+    }
+  }
+
+  // A rank killed during MPI_Init may hold a lock in memory that it shares with Open MPI's mpirun,
+  // which then waits for that lock for ever, after all ranks have ended. Ranks on other machines
+  // are no children of ours to look at.
+  void end_what_outlives_its_ranks() {
+    if (elsewhere_) return;
+    const auto now = Clock::now();
+    if (has_running_children(mpirun_)) {
+      had_children_at_ = now;
+    } else if (had_children_at_ && now - *had_children_at_ > std::chrono::seconds(10)) {
+      hung_ = true;
       ::kill(-mpirun_, SIGKILL);
     }
   }
 
   pid_t mpirun_;
   fs::path notes_;
+  bool elsewhere_;  // some ranks may run on other machines
+  bool hung_ = false;
   int asked_ = 0;
+  std::optional<Clock::time_point> had_children_at_;
   std::optional<Clock::time_point> failed_at_;
 };
 
 }  // namespace
 
-Observed run_mpirun(const std::vector<std::string>& words, const fs::path& notes,
+Observed run_mpirun(const std::vector<std::string>& words, const fs::path& notes, bool elsewhere,
                     const std::atomic<bool>& stop) {
   const AskedToStop signals;
   if (stop) throw Interrupted("launch: interrupted before mpirun started");
   begin_notes(notes);
   FilteredErrors errors;
-  Watch watch(start(words, notes, signals.before(), errors.write_end()), notes);
+  Watch watch(start(words, notes, signals.before(), errors.write_end()), notes, elsewhere);
   errors.begin();
   Observed seen = watch.until_the_end(signals);
   seen.message = errors.finish();

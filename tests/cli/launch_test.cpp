@@ -9,9 +9,10 @@ namespace ticopd {
 namespace {
 
 // Lines for the body of a script: what a rank writes when it starts, and when it ends with exit
-// code 65, 75 or 76.
+// code 65, 74, 75 or 76.
 const std::string rank_starts = "printf '\\377' >> \"$TICOPD_LAUNCH\"\n";
 const std::string rank_says_65 = "printf '\\101' >> \"$TICOPD_LAUNCH\"\n";
+const std::string rank_says_74 = "printf '\\112' >> \"$TICOPD_LAUNCH\"\n";
 const std::string rank_says_75 = "printf '\\113' >> \"$TICOPD_LAUNCH\"\n";
 const std::string rank_says_76 = "printf '\\114' >> \"$TICOPD_LAUNCH\"\n";
 const std::string wait_for_ever = "while :; do sleep 0.02; done\n";
@@ -148,6 +149,9 @@ INSTANTIATE_TEST_SUITE_P(
         Ended{"killed_and_survivors", rank_starts + rank_says_75 + "exit 137\n", 75},
         Ended{"terminated", rank_starts + "exit 143\n", 75},
         Ended{"mpirun_killed", rank_starts + "kill -9 $$\n", 75, "mpirun was ended: Killed"},
+        Ended{"mpirun_killed_and_ranks_cannot_print", rank_starts + rank_says_74 + "kill -9 $$\n",
+              75, "mpirun was ended: Killed"},
+        Ended{"disk_full", rank_says_74 + "exit 74\n", 74},
         Ended{"mpirun_crashed", rank_starts + rank_says_75 + "kill -SEGV $$\n", 75},
         Ended{"crashed", rank_starts + "exit 139\n", 70, "crashed"},
         Ended{"crashed_and_survivors", rank_starts + rank_says_75 + "exit 139\n", 70, "crashed"},
@@ -211,6 +215,15 @@ TEST_F(Launch, KillsRanksThatIgnoreSignals) {
   ASSERT_TRUE(program.wait_for(folder_ / "told"));
   program.signal(SIGINT);
   EXPECT_EQ(program.wait().code, 75);
+}
+
+// Open MPI's does so if a rank is killed while it holds a lock in shared memory.
+TEST_F(Launch, EndsAnMpirunThatGoesOnAfterItsRanksHaveEnded) {
+  stand_in(rank_starts + "sleep 1 &\nexec sleep 3600\n");
+  const Outcome o = launch({}, {"--out", "out"});
+  EXPECT_EQ(o.code, 75) << o.err;
+  EXPECT_NE(o.err.find("all ranks have ended, and ./mpirun did not; go on with"), std::string::npos)
+      << o.err;
 }
 
 TEST_F(Launch, EndsMpirunWhenItIsKilledItself) {
