@@ -103,6 +103,7 @@ class Chain:
         self.out = os.path.join(folder, "out")
         self.mark = os.path.basename(os.path.dirname(folder)) + "/" + os.path.basename(folder)
         self.outcome = Outcome(self.situation.name, folder=folder)
+        self.at_call, self.seen = None, -1
         self.committed = Committed(self.situation.kind, os.path.join(reference.folder, "out"))
 
     def run(self, kills, keep=False):
@@ -114,13 +115,18 @@ class Chain:
                 pass
             self._require_end()
         except (Violation, Stuck) as broken:
-            self.outcome.violation = str(broken)
+            self.outcome.violation = f"{broken}\n  its folder: {self.folder}"
             self._note(f"VIOLATION: {broken}")
         self.outcome.seconds = time.monotonic() - began
         self.outcome.lost = self.committed.lost()
         if not self.outcome.violation and not keep:
             shutil.rmtree(self.folder)
         return self.outcome
+
+    def run_to_call(self, call, number):
+        """Killed before its n-th call of this name, and resumed. False if it makes fewer."""
+        self.at_call = call, number
+        return self.run(1).kills > 0
 
     def _note(self, text):
         with open(os.path.join(self.folder, "chain.log"), "a") as file:
@@ -137,6 +143,8 @@ class Chain:
         left = self.reference.seconds * (1 - 0.85 * self.committed.share())
         moment = draw_moment(self.dice, self.situation.kind, left) if doomed else None
         came = False
+        if doomed and self.at_call:
+            words, moment = before_call(words, *self.at_call), None
         life = Life(words, self.folder, self.ticopd, self.mark)
         try:
             if moment:
@@ -144,8 +152,8 @@ class Chain:
                 came = life.kill_at(moment, self._look_at_checkpoint)
         finally:
             code = life.end()
-        self._note(f"{' '.join(words[1:])}: {moment or 'undisturbed'}"
-                   f"{'' if came or not moment else ' (too late)'}: {code}")
+        self._note(f"{' '.join(words)}: {moment or ''}{'' if came or not moment else ' (too late)'}"
+                   f": {code}")
         if code == 0:
             return False
         by_kill = (SIGKILLED, INTERRUPTED) if self.situation.kind == "mpi" else (SIGKILLED,)
@@ -162,7 +170,7 @@ class Chain:
     def _after_kill(self, moment):
         o = self.outcome
         o.kills += 1
-        o.aimed += bool(moment.file)
+        o.aimed += self.at_call is not None or bool(moment.file)
         left = unfinished(self.out) if os.path.isdir(self.out) else []
         o.hit[kind_of_write(left)] += 1
         self.committed.look(self.out)
@@ -180,6 +188,16 @@ class Chain:
             done = subprocess.run([self.ticopd, "audit", "out"], cwd=self.folder,
                                   capture_output=True, text=True, check=False)
             require(done.returncode == 0, f"audit {self.out}: {done.returncode}: {done.stderr}")
+
+
+# All by which a program changes what is on the disk.
+FILE_CALLS = ["mkdir", "open", "openat", "write", "pwrite64", "fsync", "rename", "unlink", "rmdir"]
+
+
+def before_call(words, call, number):
+    """The command under strace, which kills it before its n-th call of this name."""
+    return ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}",
+            "-e", f"inject={call}:signal=KILL:when={number}", *words]
 
 
 def kind_of_write(left):
