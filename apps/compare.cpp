@@ -35,6 +35,7 @@ json read_targets(const RunSet& run_set) {
 // Validates all configs before the first run begins: the last run may start hours later.
 void check_all(const RunSet& run_set, const RunFlags& flags) {
   for (const RunSet::Run& run : run_set.runs) try {
+      if (!run.warning.empty()) tell("{}: warning: {}\n", run.label, run.warning);
       for (const std::string& warning : check(run.config, device_of(flags)))
         tell("{}: warning: {}\n", run.label, warning);
     } catch (const ConfigError& e) {

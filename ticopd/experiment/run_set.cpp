@@ -6,6 +6,7 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/kinds.hpp"
+#include "ticopd/system/json.hpp"
 
 namespace ticopd {
 namespace {
@@ -50,7 +51,14 @@ class Reader {
       entry.erase("label");
       json merged = tree;
       lay_run_over(merged, entry);
+      const json* agents = find_value(tree, "graph.agents");
+      const bool lost = agents != nullptr && find_value(merged, "graph.agents") == nullptr;
       add_run(std::move(merged), label, folder, where);
+      if (lost)
+        run_set_.runs.back().warning = fmt::format(
+            "graph.agents = {} of the shared table does not hold for a [graph] of another kind; "
+            "give this run its own",
+            agents->dump());
     }
   }
 

@@ -12,13 +12,15 @@ namespace ticopd {
 
 // Several runs on one problem: the input of `compare` and `tune`. A file has shared tables and
 // [[run]] entries. Each entry overrides the shared tables key by key. An [algorithm] with another
-// name inherits nothing, since the step sizes of one method mean nothing to another.
+// name inherits nothing, since the step sizes of one method mean nothing to another; nor does a
+// [codec] or [graph] of another kind.
 struct RunSet {
   struct Run {
     std::string label;   // also the name in the config
     std::string folder;  // the label as a file name
     Config config;
-    nlohmann::json given;  // the merged tables of the file: the config without defaults
+    nlohmann::json given;      // the merged tables of the file: the config without defaults
+    std::string warning = {};  // about shared keys that this run does not inherit
   };
 
   std::string name;       // of the first file
