@@ -114,8 +114,9 @@ class Chain:
             while self._live(self.outcome.kills < kills):
                 pass
             self._require_end()
-        except (Violation, Stuck) as broken:
-            self.outcome.violation = f"{broken}\n  its folder: {self.folder}"
+        except Exception as broken:  # a file that this script cannot read is a violation as well
+            known = isinstance(broken, (Violation, Stuck))
+            self.outcome.violation = f"{broken if known else repr(broken)}\n  its folder: {self.folder}"
             self._note(f"VIOLATION: {broken}")
         self.outcome.seconds = time.monotonic() - began
         self.outcome.lost = self.committed.lost()

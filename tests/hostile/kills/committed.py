@@ -105,7 +105,7 @@ class Committed:
         """After a kill. Violation if a promise was broken."""
         for name, part in self.parts.items():
             if os.path.isdir(os.path.join(out, name)):
-                part.look(os.path.join(out, name))
+                part.look(os.path.normpath(os.path.join(out, name)))
             elif part.bytes() > 0:
                 part.lost += part.bytes()
                 raise Violation(f"{out}/{name}: the folder is gone")
@@ -131,7 +131,7 @@ class Committed:
                 f"{out}: has other files than the undisturbed command: "
                 f"{set(files_below(out)) ^ set(files_below(self.whole))}")
         for name, part in self.parts.items():
-            part.require_end(os.path.join(out, name))
+            part.require_end(os.path.normpath(os.path.join(out, name)))
 
     def bytes(self):
         return sum(part.bytes() for part in self.parts.values())

@@ -53,7 +53,7 @@ def checkpoint_rounds(data, file):
 
 def without(rows, forgotten):
     """A table without the cells of these columns: times differ from life to life."""
-    keep = [i for i, name in enumerate(rows[0]) if not forgotten(name)]
+    keep = [i for i, name in enumerate(rows[0] if rows else []) if not forgotten(name)]
     return [[row[i] for i in keep] for row in rows]
 
 
