@@ -28,7 +28,7 @@ bool accepts(Read&& read) {
   }
 }
 
-// What we wrote ourselves must be accepted.
+// A file that we wrote ourselves must be accepted.
 template <class Read>
 auto read_again(Read&& read) {
   try {

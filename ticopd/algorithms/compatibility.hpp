@@ -89,8 +89,8 @@ void check_graph(std::string_view algorithm, const AlgorithmNeeds& needs, const 
 void check_lossy_codec(std::string_view algorithm, bool uncompressed, bool own_codec,
                        std::string_view key, std::string_view given);
 
-// What to say of a codec that is biased, to an algorithm that needs an unbiased one, and which key
-// to change; empty if they suit each other. `options` may be null, for a codec of the user's own.
+// Warns of a biased codec for an algorithm that needs an unbiased one, and names the key to change;
+// empty if they suit each other. `options` may be null, for a codec of the user's own.
 std::string biased_codec(std::string_view algorithm, const AlgorithmNeeds& needs,
                          const ErrorBound& bound, const CodecOptions* options);
 

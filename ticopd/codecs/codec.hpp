@@ -145,7 +145,7 @@ extern template class Codec<double>;
 // True if codecs of this kind accept codings other than `fixed`.
 bool has_coding(std::string_view kind);
 
-// What to set so that messages become unbiased: an option of this codec, or another kind.
+// Names what to set so that messages become unbiased: an option of this codec, or another kind.
 std::string unbiased_alternative(const CodecOptions& options);
 
 extern template std::unique_ptr<Codec<float>> make_codec<float>(const CodecOptions&);

@@ -32,9 +32,9 @@ struct CodecInfo {
 Table<CodecInfo>& codec_table();
 Table<Option<CodecOptions>>& codec_options_table();
 
-// What reports call a codec: "top_k, 2 %, then qsgd, 4 bits, entropy". The words are those of its
-// kind and of the options that the kind takes, in the order of `about`; `then` brings the words of
-// its codec. A kind that no table knows has its name and the options that differ from their
+// The name of a codec in reports: "top_k, 2 %, then qsgd, 4 bits, entropy". The words are those of
+// its kind and of the options that the kind takes, in the order of `about`; `then` brings the words
+// of its codec. A kind that no table knows has its name and the options that differ from their
 // defaults.
 std::string in_words(const CodecOptions& options);
 

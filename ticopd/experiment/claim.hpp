@@ -5,7 +5,7 @@
 
 namespace ticopd {
 
-// Whether a folder holds nothing. UsageError if it cannot be looked into.
+// True if a folder holds nothing. UsageError if it cannot be looked into.
 bool is_empty_folder(const std::filesystem::path& folder);
 
 // Reserves a folder for results before the data are read. Otherwise two programs that find the same

@@ -258,7 +258,7 @@ class ExperimentRun {
     };
   }
 
-  // What run.json says while the run goes on: whoever finds the folder of a run that was killed can
+  // The content of run.json while the run goes on: whoever finds the folder of a run that was killed can
   // tell what it is.
   json opening() {
     Solution<T> nothing;

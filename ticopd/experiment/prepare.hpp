@@ -58,8 +58,8 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options);
 extern template Prepared<float> prepare<float>(const Config&, const PrepareOptions&);
 extern template Prepared<double> prepare<double>(const Config&, const PrepareOptions&);
 
-// What to change when this config diverges: a codec that does not suit the method, else its step
-// sizes, with their values.
+// Names what to change when this config diverges: a codec that does not suit the method, else its
+// step sizes, with their values.
 std::string advice_after_divergence(const Config& config);
 
 }  // namespace ticopd

@@ -47,7 +47,7 @@ class NestingCheck {
     if (c == '[' || c == '{') ++brackets_;
     if (c == ']' || c == '}') brackets_ = std::max(0, brackets_ - 1);
     if (c == '.') ++dots_;
-    // Whatever cannot be inside a dotted key ends it.
+    // A character that no dotted key has ends the key.
     if (std::string_view("\n=,[]{}").find(c) != std::string_view::npos) dots_ = 0;
     return brackets_ <= most_levels && dots_ <= most_levels;
   }

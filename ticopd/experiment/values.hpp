@@ -17,7 +17,7 @@ namespace ticopd {
 // is asked for, and 1 becomes 1.0 where any number is.
 void check_value(const std::string& key, const Domain& domain, nlohmann::json& value);
 
-// Where a dotted key such as "graph.agents" stands in the tree of a config.
+// The place of a dotted key, such as "graph.agents", in the tree of a config.
 nlohmann::json::json_pointer pointer_to(std::string_view key);
 
 OptionValue option_value(const nlohmann::json& value);  // none for what no option can be

@@ -178,7 +178,7 @@ std::string difference_of_metrics(const fs::path& file, const std::vector<std::s
   return left.empty() ? "" : differs(rows.size() + 2, "the run logs no such row");
 }
 
-// What differs between the folder and the run that was made again; empty if nothing does.
+// Names what differs between the folder and the run that was made again; empty if nothing does.
 std::string difference_of_results(const fs::path& folder, const json& before,
                                   const Repetition& again, const MetricColumns& columns) {
   if (!again.inputs.empty()) return "another experiment: " + again.inputs;

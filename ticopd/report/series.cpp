@@ -99,7 +99,7 @@ class MetricsReader {
   int line_ = 1;
 };
 
-// What run.json says of a codec. Values that no option can have are left out, because run.json may
+// The codec options that run.json has. Values that no option can have are left out, because run.json may
 // be older than this program or edited by hand. Words are taken as they are: the kind may be one
 // that another program registered.
 CodecOptions codec_in(const json& codec) {
