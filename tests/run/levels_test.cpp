@@ -13,8 +13,9 @@ namespace ticopd::dense {
 namespace {
 
 template <class T>
-ticopd::Setup<T> classifier() {
+ticopd::Setup<T> classifier(std::size_t features = 6) {
   made_up::Problem problem;
+  problem.features = features;
   problem.options = made_up::options_of("softmax");
   problem.shards = {40, 17, 1, 25, 30};
   ticopd::Setup<T> s{
@@ -30,6 +31,15 @@ std::vector<Metrics> rows(ticopd::Setup<double> s, Way way = {1, 1}) {
   s.execution.ranks = way.ranks;
   s.watch.on_log = [&](const Metrics& m) { all.push_back(m); };
   solve(algorithm<double>("ticopd", s.graph), s);
+  return all;
+}
+
+std::string logged_text(ticopd::Setup<double> s, Way way) {
+  std::string all;
+  for (Metrics m : rows(s, way)) {
+    m.seconds = 0;
+    all += to_csv(m, metric_columns(s.watch.level)) + "\n";
+  }
   return all;
 }
 
@@ -95,20 +105,24 @@ TEST(MetricLevels, AnyNumberOfRanksAndThreadsGivesTheSameBits) {
         ticopd::Setup<double> s = classifier<double>();
         s.watch.level = level;
         s.watch.scope = {.samples = samples, .agents = agents};
-        const MetricColumns columns = metric_columns(level);
-        const auto text = [&](Way way) {
-          std::string all;
-          for (Metrics m : rows(s, way)) {
-            m.seconds = 0;
-            all += to_csv(m, columns) + "\n";
-          }
-          return all;
-        };
-        const std::string one = text({1, 1});
+        const std::string one = logged_text(s, {1, 1});
         for (const Way way : {Way{2, 1}, {1, 3}, {2, 5}})
-          EXPECT_EQ(text(way), one) << name_of(level) << ", " << samples << " samples, " << agents
-                                    << " agents, " << way.ranks << " ranks";
+          EXPECT_EQ(logged_text(s, way), one) << name_of(level) << ", " << samples << " samples, "
+                                              << agents << " agents, " << way.ranks << " ranks";
       }
+}
+
+// One thread reads such rows in one sweep; two threads and two ranks take them one by one.
+TEST(MetricLevels, LongRowsHaveTheSameBitsInOneSweep) {
+  for (const MetricLevel level : {MetricLevel::full, MetricLevel::rows}) {
+    ticopd::Setup<double> s = classifier<double>(2999);
+    ASSERT_EQ(s.objective->dimension(), 9000u);
+    s.iterations = 4;
+    s.watch.level = level;
+    const std::string sweep = logged_text(s, {1, 1});
+    for (const Way way : {Way{2, 1}, Way{1, 2}})
+      EXPECT_EQ(logged_text(s, way), sweep) << name_of(level) << ", " << way.ranks << " ranks";
+  }
 }
 
 TEST(MetricScope, SamplesAreProportionalDistinctAndAtLeastOne) {
