@@ -73,10 +73,8 @@ struct CaseOf final : Case {
   }
 
   void resume(const std::filesystem::path& file, bool save_again) const override {
-    const int agents = setup.graph.agents();
-    SavedState::read(file, agents);
     Run<T> run(factory, setup);
-    run.resume(file);
+    run.resume(file);  // reads it with SavedState::read, too
     want_sizes(run);
     run.step(setup.iterations);
     want(run.finished() && run.round() == setup.iterations);
@@ -87,7 +85,7 @@ struct CaseOf final : Case {
     if (!save_again) return;
     const auto again = place().folder() / "again.safetensors";
     run.save(again);
-    SavedState::read(again, agents);
+    SavedState::read(again, setup.graph.agents());
     Run<T>(factory, setup).resume(again);
   }
 
