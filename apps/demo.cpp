@@ -89,8 +89,9 @@ int demo(const RunFlags& flags) {
   std::vector<std::pair<std::string, Metrics>> rows;
   std::vector<Series> series;
   for (const Method& method : methods) {
-    std::vector<std::string> set = {"problem.data=\"" + data + "\"", "problem.samples=12000",
+    std::vector<std::string> set = {"problem.data=\"" + data + "\"",
                                     fmt::format("name=\"{}\"", method.label)};
+    if (data == "digits") set.emplace_back("problem.samples=12000");
     set.insert(set.end(), flags.set.begin(), flags.set.end());
     const Config config = Config::parse(std::string(problem) + method.toml, ".", set);
     Progress progress(method.label, config.get<std::uint32_t>("iterations"), flags.quiet);

@@ -176,5 +176,22 @@ TEST_F(Output, DemoRunsWithoutMnistAndPrintsItsTable) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "cache"));
 }
 
+// The README's first command, shortened: on MNIST where it is in the cache, and on drawn digits.
+TEST_F(Output, DemoEndsWithATableOfThreeMethods) {
+  const auto ends_well = [&](const std::string& out,
+                             const std::map<std::string, std::string>& environment) {
+    const Outcome o = ticopd({"demo", "--out", out, "--offline", "--quiet", "--set", "iterations=2",
+                              "--set", "problem.max_samples=1000"},
+                             environment);
+    EXPECT_EQ(o.code, 0) << o.err;
+    for (const char* row : {"TiCoPD, 8-bit qsgd", "CHOCO-SGD, 8-bit qsgd", "DGD, uncompressed"})
+      EXPECT_NE(o.out.find(row), std::string::npos) << o.out;
+    for (const char* run : {"ticopd", "choco_sgd", "dgd"})
+      EXPECT_EQ(summary(out + "/" + run)["status"], "finished");
+  };
+  ends_well("mnist", {});
+  ends_well("digits", {{"XDG_CACHE_HOME", folder_}});
+}
+
 }  // namespace
 }  // namespace ticopd
