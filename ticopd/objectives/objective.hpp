@@ -20,7 +20,7 @@ struct Segment {
 
 struct SampleProblem;  // sample_problem.hpp
 
-// What an objective reads, so that a run which goes on later can tell whether it still is the same.
+// The samples that an objective reads, so that a resumed run can tell if they are still the same.
 struct SampleRecord {
   std::string fingerprint = {};  // numeric/fingerprint.hpp, of samples and labels as used; "": none
   std::vector<std::pair<double, std::size_t>> labels = {};  // how many of each, if there are few

@@ -17,8 +17,8 @@ nlohmann::json inputs_of(const Setup<T>& setup, Transport& transport);
 extern template nlohmann::json inputs_of(const Setup<float>&, Transport&);
 extern template nlohmann::json inputs_of(const Setup<double>&, Transport&);
 
-// What differs between two records of inputs, in words; empty if nothing does, or if one of them
-// does not know.
+// Says in words what differs between two records of inputs; empty if nothing does, or if one of
+// them does not know.
 std::string difference_of_inputs(const nlohmann::json& now, const nlohmann::json& then);
 
 }  // namespace ticopd
