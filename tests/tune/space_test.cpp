@@ -132,7 +132,8 @@ TEST(Space, RejectsInvalidRanges) {
        {"[1, 0.1]", "[0, 1]", "[-1, 1]", "[0.1, 0.1]", "[0.1, inf]", "[0.1, 0.2, 0.3]", "[0.1]",
         "\"0.1\"", "[\"a\", \"b\"]", "true", "{low = 0.1, high = 1}", "[nan, 1]"})
     expect_parts(refusal(choco, "eta = " + bad), {"tune.search.eta = ", "allowed is"});
-  expect_parts(refusal(choco, "gamma = [0.1, 2]"), {"tune.search.gamma = ", "0 < low < high", "to 1"});
+  expect_parts(refusal(choco, "gamma = [0.1, 2]"),
+               {"tune.search.gamma = ", "0 < low < high", "to 1"});
 }
 
 TEST(Space, RejectsANumberThatTheAlgorithmRejects) {

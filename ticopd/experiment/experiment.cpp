@@ -211,7 +211,7 @@ class ExperimentRun {
   // The last round up to the checkpoint that must be in metrics.csv; empty if there is none.
   std::optional<std::uint32_t> last_logged(const CheckpointNotes& notes,
                                            std::uint32_t round) const {
-    if (notes.contains("inputs")) {  // since 0.2 a checkpoint says it
+    if (notes.contains("inputs")) {  // checkpoints with fingerprints say it
       if (!notes.contains("logged")) return std::nullopt;
       const auto logged = parse_number<std::uint32_t>(notes.at("logged"));
       if (!logged || *logged > round)
@@ -258,8 +258,8 @@ class ExperimentRun {
     };
   }
 
-  // The content of run.json while the run goes on: whoever finds the folder of a run that was killed can
-  // tell what it is.
+  // The content of run.json while the run goes on: whoever finds the folder of a run that was
+  // killed can tell what it is.
   json opening() {
     Solution<T> nothing;
     json j = summary("running", nothing, "");

@@ -26,7 +26,7 @@ struct ObjectiveOptions {
 // The kind of labels that an objective needs.
 enum class Labels { classes, two_classes, targets };
 
-// What an objective is made for.
+// The sizes of the problem that an objective is made for.
 struct ProblemSizes {
   std::size_t features;
   std::size_t classes;  // 0: labels are targets of a regression

@@ -99,9 +99,9 @@ class MetricsReader {
   int line_ = 1;
 };
 
-// The codec options that run.json has. Values that no option can have are left out, because run.json may
-// be older than this program or edited by hand. Words are taken as they are: the kind may be one
-// that another program registered.
+// The codec options that run.json has. Values that no option can have are left out, because
+// run.json may be older than this program or edited by hand. Words are taken as they are: the kind
+// may be one that another program registered.
 CodecOptions codec_in(const json& codec) {
   CodecOptions options;
   if (codec.contains("kind") && !codec["kind"].is_string()) options.kind = "?";
