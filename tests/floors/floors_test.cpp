@@ -27,6 +27,7 @@ const std::vector<std::vector<std::string>> floors{
     {"algorithms"},
     {"cuda", "theory", "run"},
     {"experiment", "report", "tune"},
+    {"capi"},
 };
 
 // Inside ticopd/cuda the rule is stricter: folders on one floor do not know each other, so that
