@@ -20,3 +20,9 @@ if(EXISTS ${SCRATCH}/build/outside_mpi)
   set(ENV{TSAN_OPTIONS} report_mutex_bugs=0)
   step(${SCRATCH}/build/outside_mpi)
 endif()
+
+# A project in C that asks for the C interface alone.
+step(${CMAKE_COMMAND} -S ${SOURCE}/c -B ${SCRATCH}/build_c -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
+     -DCMAKE_C_FLAGS=${FLAGS} -DCMAKE_BUILD_TYPE=None)
+step(${CMAKE_COMMAND} --build ${SCRATCH}/build_c)
+step(${SCRATCH}/build_c/outside_c)

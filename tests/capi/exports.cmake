@@ -1,0 +1,17 @@
+# Fails if the C interface exports a symbol that its header does not declare.
+# cmake -DNM=... -DLIBRARY=... -DHEADER=... -P exports.cmake
+execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE symbols RESULT_VARIABLE code)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "${NM} -D --defined-only ${LIBRARY} ended with ${code}")
+endif()
+string(REGEX MATCHALL "[^ \n]+\n" exported "${symbols}")
+string(REPLACE "\n" "" exported "${exported}")
+file(READ ${HEADER} text)
+string(REGEX REPLACE "/\\*([^*]|\\*[^/])*\\*/" "" text "${text}")
+string(REGEX MATCHALL "tc_[a-z_]+\\(" declared "${text}")
+string(REPLACE "(" "" declared "${declared}")
+set(foreign ${exported})
+list(REMOVE_ITEM foreign ${declared})
+if(NOT exported OR foreign)
+  message(FATAL_ERROR "${LIBRARY} exports what ${HEADER} does not declare: ${foreign} (of: ${exported})")
+endif()
