@@ -1,15 +1,18 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <type_traits>
 
 #include "ticopd/kernels/gemm.hpp"
 #include "ticopd/kernels/kernel.hpp"
 #include "ticopd/system/cpu.hpp"
+#include "ticopd/system/library.hpp"
 
 namespace ticopd {
 namespace {
@@ -81,13 +84,19 @@ std::string describe(void* library) {
   return text;
 }
 
+std::atomic<bool> own_copy = false;
+
+void* open_library() {
+  const LentVariable core("OPENBLAS_CORETYPE", core_type());
+  const LentVariable threads("OPENBLAS_NUM_THREADS", "1");  // else a pool starts with the library
+  constexpr const char* name = "libopenblas.so.0";
+  if (own_copy)
+    if (void* library = open_own_copy(name)) return library;
+  return ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
 std::optional<OpenBlas> load() {
-  void* library = nullptr;
-  {
-    const LentVariable core("OPENBLAS_CORETYPE", core_type());
-    const LentVariable threads("OPENBLAS_NUM_THREADS", "1");  // else a pool starts with the library
-    library = ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-  }
+  void* const library = open_library();
   if (library == nullptr) return std::nullopt;
   OpenBlas blas;
   blas.sgemm = symbol<CblasGemm<float>>(library, "cblas_sgemm");
@@ -102,7 +111,14 @@ std::optional<OpenBlas> load() {
 }
 
 const std::optional<OpenBlas>& open_blas() {
-  static const std::optional<OpenBlas> blas = load();
+  static const std::optional<OpenBlas> blas = [] {
+    if (!own_copy) return load();
+    // On a thread of its own: an OpenBLAS that is built with OpenMP sets the number of threads of
+    // its caller's loops too.
+    std::optional<OpenBlas> loaded;
+    std::thread([&] { loaded = load(); }).join();
+    return loaded;
+  }();
   return blas;
 }
 
@@ -114,6 +130,10 @@ const OpenBlas* blas_in_use() {
 }
 
 }  // namespace
+
+void own_blas() {
+  own_copy = true;
+}
 
 bool blas_is_there() {
   return open_blas().has_value();

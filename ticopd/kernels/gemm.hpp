@@ -18,6 +18,11 @@ template <class T>
 void gemm_plain(bool ta, bool tb, std::size_t m, std::size_t n, std::size_t k, T alpha, const T* a,
                 std::size_t lda, const T* b, std::size_t ldb, T beta, T* c, std::size_t ldc);
 
+// From now on the first use of BLAS loads a copy of OpenBLAS for this library alone, if the machine
+// allows it. NumPy and torch may have the same file loaded, or load it later: core type and number
+// of threads are chosen once for each loaded library, and neither shall choose for the other.
+void own_blas();
+
 // Loads OpenBLAS; false if it cannot.
 bool blas_is_there();
 
