@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ticopd/error.hpp"
+#include "ticopd/system/library.hpp"
 #include "ticopd/system/program.hpp"
 
 namespace ticopd {
@@ -33,9 +34,15 @@ int number_of(std::initializer_list<const char*> variables) {
 std::vector<fs::path> places() {
   if (fs::path given = file_of_variable("TICOPD_MPI_PLUGIN", Named::absolute_path); !given.empty())
     return {given};
+  // Beside the library that this code is in: in a Python process the program is Python. For the
+  // command line both are one.
   std::error_code error;
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  return {here / file_name, here / ".." / TICOPD_PLUGIN_DIR / file_name};
+  const fs::path library = own_folder();
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  std::vector<fs::path> all;
+  if (!library.empty()) all.push_back(library / file_name);
+  all.insert(all.end(), {program / file_name, program / ".." / TICOPD_PLUGIN_DIR / file_name});
+  return all;
 }
 
 // Opened once and kept: an MPI library cannot be unloaded. Its own components look for its symbols
