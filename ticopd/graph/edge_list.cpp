@@ -45,34 +45,73 @@ std::pair<int, int> parse_edge(std::string_view line, const std::optional<int>& 
   return std::minmax({*i, *j});
 }
 
+// Edges as they are read. Errors name the place and say what is wrong with the edge.
+class EdgeSet {
+ public:
+  explicit EdgeSet(std::optional<int> agents) : agents_(agents) {
+    if (agents) check_size("file", *agents, 0);
+  }
+
+  void add(std::pair<int, int> edge, const std::string& where) {
+    if (!seen_.insert(edge).second)
+      throw FormatError(
+          fmt::format("{}: edge {} {} is given twice", where, edge.first, edge.second));
+    largest_ = std::max(largest_, edge.second);
+    check_size("file", agents(), static_cast<double>(seen_.size()));
+  }
+
+  bool empty() const { return seen_.empty(); }
+  int agents() const { return agents_.value_or(largest_ + 1); }
+  Graph graph() const { return {agents(), Edges(seen_.begin(), seen_.end())}; }
+
+ private:
+  std::optional<int> agents_;
+  std::set<std::pair<int, int>> seen_;
+  int largest_ = 0;  // agent
+};
+
 }  // namespace
 
+Graph listed_edges(std::string_view text, std::optional<int> agents) try {
+  EdgeSet edges(agents);
+  std::string words(text);
+  for (char& c : words)
+    if (c == ',') c = ' ';
+  std::string_view left = words;
+  for (std::size_t at; (at = left.find_first_not_of(blanks)) != std::string_view::npos;) {
+    left.remove_prefix(at);
+    const std::string_view word = left.substr(0, left.find_first_of(blanks));
+    left.remove_prefix(word.size());
+    std::string pair(word);
+    if (const auto dash = pair.find('-'); dash != std::string::npos && dash > 0) pair[dash] = ' ';
+    edges.add(parse_edge(pair, agents, "graph.edges"), "graph.edges");
+  }
+  if (edges.empty() && agents.value_or(0) != 1)
+    throw ConfigError("graph.edges: holds no edges; allowed is a list such as \"0-1 1-2 0-2\"");
+  return edges.graph();
+} catch (const FormatError& e) {
+  throw ConfigError(e.what());
+}
+
 Graph edge_list(const std::filesystem::path& file, std::optional<int> agents) {
-  if (agents) check_size("file", *agents, 0);
+  EdgeSet edges(agents);
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored) || ::access(file.c_str(), R_OK) != 0)
     throw FormatError(fmt::format(
         "{}: the edge list of graph.path cannot be read: {}", file.string(),
         std::filesystem::is_directory(file, ignored) ? "it is a folder"
                                                      : "no such file, or no right to read it"));
-  std::set<std::pair<int, int>> seen;
   LineStream lines(file);
   std::string_view text;
-  int largest = 0;  // agent
   for (std::size_t number = 1; lines.next(text); ++number) {
     const std::string_view line = text.substr(0, text.find('#'));
     if (line.find_first_not_of(blanks) == std::string_view::npos) continue;
     const std::string where = fmt::format("{}:{}", file.string(), number);
-    const auto edge = parse_edge(line, agents, where);
-    if (!seen.insert(edge).second)
-      throw FormatError(
-          fmt::format("{}: edge {} {} is given twice", where, edge.first, edge.second));
-    largest = std::max(largest, edge.second);
-    check_size("file", agents.value_or(largest + 1), static_cast<double>(seen.size()));
+    edges.add(parse_edge(line, agents, where), where);
   }
-  if (!agents && seen.empty()) throw FormatError(file.string() + ": holds no edges");
+  if (!agents && edges.empty()) throw FormatError(file.string() + ": holds no edges");
   try {
-    return Graph(agents.value_or(largest + 1), Edges(seen.begin(), seen.end()));
+    return edges.graph();
   } catch (const ConfigError& e) {  // only a graph that is not connected gets here
     throw ConfigError(fmt::format("graph.path = {}: {}", file.string(), e.what()));
   }

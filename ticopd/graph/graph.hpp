@@ -46,6 +46,8 @@ Graph erdos_renyi(int agents, double p, std::uint64_t seed);     // redrawn unti
 Graph geometric(int agents, double radius, std::uint64_t seed);  // unit square, redrawn likewise
 // `i j` a line, # comments. The number of agents, or else one more than the largest in the file.
 Graph edge_list(const std::filesystem::path& file, std::optional<int> agents = {});
+// The same as text: "0-1 1-2 0-2".
+Graph listed_edges(std::string_view text, std::optional<int> agents = {});
 
 // The options of all graphs with their defaults; graph/table.cpp says what each one means.
 struct GraphOptions {
@@ -57,8 +59,9 @@ struct GraphOptions {
   double p = 0.4;
   double radius = 0.5;
   std::filesystem::path path = {};
-  double drop = 0;      // share of the edges that are inactive each round: link_schedule.hpp
-  OwnOptions own = {};  // options that a program registered
+  std::string edges = "";  // "0-1 1-2"
+  double drop = 0;         // share of the edges that are inactive each round: link_schedule.hpp
+  OwnOptions own = {};     // options that a program registered
 };
 
 // An entry of the table of graphs.

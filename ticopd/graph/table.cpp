@@ -14,6 +14,10 @@ Graph from_file(const O& o, std::uint64_t) {
   return o.agents == O::all_named ? edge_list(o.path) : edge_list(o.path, o.agents);
 }
 
+Graph from_list(const O& o, std::uint64_t) {
+  return o.agents == O::all_named ? listed_edges(o.edges) : listed_edges(o.edges, o.agents);
+}
+
 template <Graph (*build)(int)>
 Graph of_agents(const O& o, std::uint64_t) {
   return build(o.agents);
@@ -62,6 +66,11 @@ Table<GraphInfo>& graph_table() {
         .options = {"path"},
         .summary = "an edge list, `i j` per line, 0-based, # comments",
         .make = from_file,
+        .counts_agents = true},
+       {.name = "edges",
+        .options = {"edges"},
+        .summary = "the edges themselves, \"0-1 1-2 0-2\"",
+        .make = from_list,
         .counts_agents = true}}};
   return table;
 }
@@ -71,13 +80,16 @@ Table<Option<GraphOptions>>& graph_options_table() {
   static Table<Option<O>> table{
       "graph option",
       {option<&O::kind>("kind", domain::word(graph_names), "who is whose neighbour"),
-       option<&O::agents>("agents", domain::whole(1, 1'000'000),
-                          "how many agents there are; with `file` left out: as many as it names"),
+       option<&O::agents>(
+           "agents", domain::whole(1, 1'000'000),
+           "how many agents there are; with `file` and `edges` left out: as many as they name"),
        option<&O::rows>("rows", domain::whole(0, 1'000'000), "0: the squarest"),
        option<&O::p>("p", domain::above(0, 1), "chance of an edge"),
        option<&O::radius>("radius", domain::above(0), "in the unit square"),
        option<&O::path>("path", domain::file(),
                         "an edge list, `i j` per line, agents from 0, `#` comments"),
+       option<&O::edges>("edges", domain::text(),
+                         "agents from 0, `0-1 1-2 0-2`, between blanks or commas"),
        option<&O::drop>("drop", domain::number(0, 0.99),
                         "the chance that an edge is inactive in a round; both ends know it from "
                         "seed and round")}};
