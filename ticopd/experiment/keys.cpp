@@ -139,12 +139,17 @@ std::vector<KeyInfo> config_keys() {
   append_plain(false);
   append(all, "problem", objective_options_table(), objective_table(), {"problem.objective"});
   append(all, "problem", data_options_table(), data_table(), {"problem.data"});
+  for (KeyInfo& key : all)
+    key.for_samples =
+        key.name.starts_with("problem.") && key.takers.empty() && key.name != "problem.objective";
   append(all, "graph", graph_options_table(), graph_table(), {"graph.kind"});
   for (const GraphInfo& graph : graph_table())
     if (graph.counts_agents)
       std::ranges::find(all, "graph.agents", &KeyInfo::name)->finders.push_back(graph.name);
   append(all, "codec", codec_options_table(), codec_table(), {"codec.kind", "codec.then"});
   append_plain(true);
+  for (KeyInfo& key : all)
+    if (key.name.starts_with("problem.partition")) key.for_samples = true;
   return all;
 }
 

@@ -13,6 +13,7 @@ struct KeyInfo : OptionInfo {
   std::vector<std::string> takers = {};    // the kinds that read it; none: all do
   std::vector<std::string> choosers = {};  // the keys whose value is a kind: codec.kind, codec.then
   std::vector<std::string> finders = {};   // the kinds that find the value if it is left out
+  bool for_samples = false;                // means nothing to an objective that a program brings
 };
 
 // Keys that belong to no codec, graph, objective, data format or algorithm.

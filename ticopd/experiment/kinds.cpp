@@ -9,6 +9,7 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/values.hpp"
+#include "ticopd/objectives/registry.hpp"
 #include "ticopd/system/json.hpp"
 
 namespace ticopd {
@@ -47,7 +48,16 @@ void overlay(json& below, const json& above) {
 
 }  // namespace
 
+bool has_external_objective(const json& tree) {
+  const json* name = find_value(tree, "problem.objective");
+  const ObjectiveInfo* info = name != nullptr && name->is_string()
+                                  ? objective_table().find(name->get<std::string>())
+                                  : nullptr;
+  return info != nullptr && info->external;
+}
+
 bool uses(const json& tree, const KeyInfo& key, std::span<const KeyInfo> keys) {
+  if (key.for_samples && has_external_objective(tree)) return false;
   if (key.takers.empty()) return true;
   return std::ranges::any_of(key.choosers, [&](const std::string& chooser) {
     if (chooser == key.name) return false;
@@ -65,6 +75,13 @@ bool takes_default(const json& tree, const KeyInfo& key, std::span<const KeyInfo
 void refuse_unused(const json& tree, std::span<const KeyInfo> keys) {
   for (const KeyInfo& key : keys) {
     if (!has(tree, key.name) || uses(tree, key, keys)) continue;
+    if (key.for_samples && has_external_objective(tree))
+      throw ConfigError(
+          fmt::format("{} = {}: problem.objective = \"{}\" does not use it, since a program brings "
+                      "objective and "
+                      "data; leave it out",
+                      key.name, tree[pointer_to(key.name)].dump(),
+                      tree[pointer_to("problem.objective")].get<std::string>()));
     const std::string& chooser = key.choosers.front();
     throw ConfigError(fmt::format(
         "{} = {}: {} = \"{}\" does not use it; leave it out, or take one of those that do: {}",

@@ -5,6 +5,7 @@
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/experiment/config.hpp"
+#include "ticopd/objectives/external.hpp"
 #include "ticopd/run/solve.hpp"
 
 namespace ticopd {
@@ -17,6 +18,8 @@ struct PrepareOptions {
   int rank = 0;
   int ranks = 1;
   Device device = Device::cpu;
+  // For configs with problem.objective = "external".
+  std::shared_ptr<const ExternalObjective> external = {};
 };
 
 // A config turned into what `solve` takes.

@@ -6,6 +6,7 @@
 #include "ticopd/data/partition.hpp"
 #include "ticopd/data/source.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/kinds.hpp"
 #include "ticopd/experiment/options.hpp"
 #include "ticopd/network/placement.hpp"
 #include "ticopd/numeric/fingerprint.hpp"
@@ -74,6 +75,27 @@ Shards<T> partitioned_shards(const Config& config, const DataOptions& options, i
   return {std::move(shards), static_cast<int>(mine.first), std::move(sizes)};
 }
 
+// The objective that the program brought, if it suits the config.
+template <class T>
+std::shared_ptr<const Objective<T>> external_objective(const Config& config,
+                                                       const ExternalObjective* brought,
+                                                       int agents) {
+  if (brought == nullptr)
+    throw ConfigError(
+        "problem.objective = \"external\": this objective is of a program in C++ or Python, which "
+        "must bring it; allowed here are mlp, softmax, logistic, nonconvex_logistic, "
+        "least_squares");
+  auto objective = brought->in<T>();
+  if (!objective)
+    throw ConfigError(
+        fmt::format("precision = \"{}\": the external objective has no gradients in it",
+                    config.get<std::string>("precision")));
+  if (objective->agents() != agents)
+    throw ConfigError(fmt::format("graph.agents: the graph has {} agents, and the objective has {}",
+                                  agents, objective->agents()));
+  return objective;
+}
+
 }  // namespace
 
 template <class T>
@@ -81,6 +103,10 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
                                                    const PrepareOptions& options,
                                                    const Graph& graph, std::string& name,
                                                    std::string& labels) {
+  if (has_external_objective(config.tree())) {
+    name = config.has("problem.name") ? config.get<std::string>("problem.name") : "external";
+    return external_objective<T>(config, options.external.get(), graph.agents());
+  }
   DataOptions data = data_options(config);
   data.offline = options.offline;
   if (options.say) data.say = [say = options.say](const std::string& text) { say(text); };

@@ -61,7 +61,8 @@ void CpuNetwork<T>::gradient(const Field& x, Field& g, bool full) {
   const PhaseTimer timer(this->phases().gradient);
   std::vector<Request> requests;
   for (std::size_t row = 0; row < placement_.rows(); ++row) {
-    requests.push_back({x.row(row), g.row(row), full ? Batch{} : batch_of(placement_.agent(row))});
+    const int agent = placement_.agent(row);
+    requests.push_back({agent, x.row(row), g.row(row), full ? Batch{} : batch_of(agent)});
     requests.back().batch.value = false;
   }
   std::vector<double> values(requests.size());
@@ -71,7 +72,8 @@ void CpuNetwork<T>::gradient(const Field& x, Field& g, bool full) {
 template <class T>
 void CpuNetwork<T>::evaluate_at(std::span<const T> x, std::span<double> values, Field& g) {
   std::vector<Request> requests;
-  for (std::size_t row = 0; row < placement_.rows(); ++row) requests.push_back({x, g.row(row), {}});
+  for (std::size_t row = 0; row < placement_.rows(); ++row)
+    requests.push_back({placement_.agent(row), x, g.row(row), {}});
   evaluate(s_.objective, requests, values);
 }
 
@@ -82,7 +84,7 @@ Global CpuNetwork<T>::global_at(std::span<const T> x) {
   if (point_gradients_.size() == 0) point_gradients_ = Field(placement_.rows(), x.size());
   std::vector<Request> requests;
   for (std::size_t row = 0; row < placement_.rows(); ++row)
-    requests.push_back({x, point_gradients_.row(row), metric_batches_[row]});
+    requests.push_back({placement_.agent(row), x, point_gradients_.row(row), metric_batches_[row]});
   evaluate(f, requests, values);
   const auto all = all_gather_values<double>(s_.transport, channel_metrics_scalars, values);
   const double n = static_cast<double>(placement_.agents());
@@ -95,7 +97,7 @@ std::vector<double> CpuNetwork<T>::local_values(const Field& x) {
   const Objective<T>& f = metric_objective();
   std::vector<Request> requests;
   for (std::size_t row = 0; row < placement_.rows(); ++row)
-    requests.push_back({x.row(row), {}, metric_batches_[row]});
+    requests.push_back({placement_.agent(row), x.row(row), {}, metric_batches_[row]});
   std::vector<double> values(placement_.rows());
   evaluate(f, requests, values);
   return values;
@@ -129,6 +131,7 @@ double CpuNetwork<T>::accuracy(std::span<const T> x) {
 template <class T>
 void CpuNetwork<T>::evaluate(const Objective<T>& f, std::vector<Request>& requests,
                              std::span<double> values) {
+  if (f.evaluate_rows(requests, values)) return;
   const std::size_t rows = requests.size();
   const std::size_t d = rows > 0 ? requests.front().g.size() : 0;  // 0: only values are wanted
   const std::size_t threads = static_cast<std::size_t>(s_.pool.threads());

@@ -53,13 +53,7 @@ class CpuNetwork final : public AnyNetwork<T> {
   using AnyNetwork<T>::s_, AnyNetwork<T>::placement_, AnyNetwork<T>::round_;
   using AnyNetwork<T>::state_bytes_;
 
-  // One evaluation: the row x (perhaps shared by all agents), the place of its gradient, the
-  // samples.
-  struct Request {
-    std::span<const T> x;
-    std::span<T> g;
-    Batch batch;
-  };
+  using Request = RowRequest<T>;  // one for each hosted row, in their order
   void evaluate(const Objective<T>& f, std::vector<Request>& requests, std::span<double> values);
   double evaluate_agent(const Objective<T>& f, std::size_t row, const Request& request) const;
   Batch batch_of(int agent) const;

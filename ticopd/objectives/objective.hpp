@@ -33,6 +33,16 @@ struct Batch {
   bool value = true;  // false: only the gradient is wanted
 };
 
+// One evaluation among several: f_agent at x over the samples of `batch`. The gradient goes to g
+// unless g is empty; several requests may share one x.
+template <class T>
+struct RowRequest {
+  int agent;
+  std::span<const T> x;
+  std::span<T> g;
+  Batch batch;
+};
+
 // f = (1/n) sum_i f_i. Agents evaluate only their own f_i; metrics evaluate all. A user's objective
 // overrides the first four functions; the rest serves objectives over samples.
 template <class T>
@@ -64,6 +74,14 @@ class Objective {
     (void)block;
     if (!g.empty()) gradient(agent, x, g);
     return batch.value ? value(agent, x) : 0;
+  }
+
+  // All evaluations of one step at once, on the thread that called: for objectives that batch over
+  // agents, or that must ask somebody. Returns false to be asked by `evaluate`, block by block.
+  virtual bool evaluate_rows(std::span<const RowRequest<T>> requests,
+                             std::span<double> values) const {
+    (void)requests, (void)values;
+    return false;
   }
 
   // Samples held by an agent; 0 if the objective has none (then batch must be "full").

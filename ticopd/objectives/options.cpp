@@ -39,7 +39,8 @@ Table<Option<ObjectiveOptions>>& objective_options_table() {
        option<&O::init>("init", domain::word({"torch", "zero"}),
                         "`torch`: uniform on +-1/sqrt(fan_in), one draw for all agents. Left out: "
                         "`torch` for " +
-                            drawn_by_default() + ", else `zero`")}};
+                            drawn_by_default() + ", else `zero`"),
+       option<&O::name>("name", domain::text(), "what the program calls its objective")}};
   return table;
 }
 

@@ -20,6 +20,7 @@ struct ObjectiveOptions {
   double l2r = 0.1;
   std::string weighting = "agent";
   std::string init = "";  // "" is the objective's own default
+  std::string name = "";  // of an external objective
   OwnOptions own = {};    // options that a program registered (registry.hpp)
 };
 

@@ -93,8 +93,17 @@ std::unique_ptr<SampleProblem> device_outline(const ObjectiveInfo& info,
 // A new objective is a header and a line here.
 Table<ObjectiveInfo>& objective_table() {
   static Table<ObjectiveInfo> table{"problem.objective",
-                                    {entry<Mlp>(), entry<Softmax>(), entry<Logistic>(),
-                                     entry<NonconvexLogistic>(), entry<LeastSquares>()}};
+                                    {entry<Mlp>(),
+                                     entry<Softmax>(),
+                                     entry<Logistic>(),
+                                     entry<NonconvexLogistic>(),
+                                     entry<LeastSquares>(),
+                                     {.name = "external",
+                                      .labels = Labels::targets,
+                                      .init = "",
+                                      .summary = "an objective of your own, from C++ or Python",
+                                      .options = {"name"},
+                                      .external = true}}};
   return table;
 }
 
@@ -102,6 +111,9 @@ template <class T>
 std::unique_ptr<Objective<T>> make_objective(const ObjectiveOptions& options, Shards<T> shards,
                                              Dataset<T> test, int classes) {
   const ObjectiveInfo& info = objective_table().at(options.objective);
+  if (info.external)
+    throw ConfigError("problem.objective = \"" + info.name +
+                      "\": is brought by a program, and made of no samples");
   check_options(objective_options_table(), objective_options_table().names(), options, "problem");
   if (options.hidden.size() > most_layers)
     throw ConfigError("problem.hidden has " + std::to_string(options.hidden.size()) +
