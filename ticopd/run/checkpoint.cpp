@@ -116,11 +116,14 @@ std::string row_hashes(AnyNetwork<T>& net, const Field<T>& rows, std::size_t hos
   return {all.begin(), all.end()};
 }
 
-}  // namespace
+// What a rank writes: the head of the file, and its rows where they live.
+struct Contents {
+  std::string head;
+  std::vector<FilePiece> mine;
+};
 
 template <class T>
-void save_checkpoint(const fs::path& path, AnyNetwork<T>& net, AnyRun<T>& run,
-                     const CheckpointNotes& notes) {
+Contents contents_of(AnyNetwork<T>& net, AnyRun<T>& run, const CheckpointNotes& notes) {
   // A mirror may still be in flight; its surrogate is complete only after the exchange.
   run.complete();
   Tensors<T> tensors(net.placement());
@@ -151,8 +154,34 @@ void save_checkpoint(const fs::path& path, AnyNetwork<T>& net, AnyRun<T>& run,
     begin += t.bytes();
   }
   text.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
-  write_together(net.surroundings().transport, path, net.round(), std::as_bytes(std::span(text)),
-                 mine);
+  return {std::move(text), std::move(mine)};
+}
+
+}  // namespace
+
+template <class T>
+void save_checkpoint(const fs::path& path, AnyNetwork<T>& net, AnyRun<T>& run,
+                     const CheckpointNotes& notes) {
+  const Contents c = contents_of(net, run, notes);
+  write_together(net.surroundings().transport, path, net.round(), std::as_bytes(std::span(c.head)),
+                 c.mine);
+}
+
+template <class T>
+CheckpointImage checkpoint_image(AnyNetwork<T>& net, AnyRun<T>& run, const CheckpointNotes& notes) {
+  Contents c = contents_of(net, run, notes);
+  CheckpointImage image{net.round(), std::move(c.head), {}};
+  for (const FilePiece& piece : c.mine)
+    image.pieces.emplace_back(piece.offset,
+                              std::vector<std::byte>(piece.bytes.begin(), piece.bytes.end()));
+  return image;
+}
+
+void write_checkpoint(const fs::path& file, const CheckpointImage& image) {
+  Alone alone;
+  std::vector<FilePiece> pieces;
+  for (const auto& [offset, bytes] : image.pieces) pieces.push_back({offset, bytes});
+  write_together(alone, file, image.round, std::as_bytes(std::span(image.head)), pieces);
 }
 
 CheckpointNotes read_checkpoint_notes(const fs::path& path) {
@@ -206,6 +235,10 @@ template void save_checkpoint<float>(const fs::path&, AnyNetwork<float>&, AnyRun
                                      const CheckpointNotes&);
 template void save_checkpoint<double>(const fs::path&, AnyNetwork<double>&, AnyRun<double>&,
                                       const CheckpointNotes&);
+template CheckpointImage checkpoint_image<float>(AnyNetwork<float>&, AnyRun<float>&,
+                                                 const CheckpointNotes&);
+template CheckpointImage checkpoint_image<double>(AnyNetwork<double>&, AnyRun<double>&,
+                                                  const CheckpointNotes&);
 template void load_checkpoint<float>(const fs::path&, AnyNetwork<float>&, AnyRun<float>&);
 template void load_checkpoint<double>(const fs::path&, AnyNetwork<double>&, AnyRun<double>&);
 

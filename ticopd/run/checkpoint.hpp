@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ticopd/algorithms/any_run.hpp"
 
@@ -20,6 +24,16 @@ template <class T>
 void save_checkpoint(const std::filesystem::path& file, AnyNetwork<T>& net, AnyRun<T>& run,
                      const CheckpointNotes& notes);
 
+// A checkpoint in memory, of a run in one process.
+struct CheckpointImage {
+  std::uint32_t round = 0;
+  std::string head;
+  std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> pieces;  // with their offsets
+};
+template <class T>
+CheckpointImage checkpoint_image(AnyNetwork<T>& net, AnyRun<T>& run, const CheckpointNotes& notes);
+void write_checkpoint(const std::filesystem::path& file, const CheckpointImage& image);
+
 // Reads only the notes. FormatError if the file is not a checkpoint or its header is damaged.
 CheckpointNotes read_checkpoint_notes(const std::filesystem::path& file);
 
@@ -32,6 +46,10 @@ extern template void save_checkpoint<float>(const std::filesystem::path&, AnyNet
                                             AnyRun<float>&, const CheckpointNotes&);
 extern template void save_checkpoint<double>(const std::filesystem::path&, AnyNetwork<double>&,
                                              AnyRun<double>&, const CheckpointNotes&);
+extern template CheckpointImage checkpoint_image<float>(AnyNetwork<float>&, AnyRun<float>&,
+                                                        const CheckpointNotes&);
+extern template CheckpointImage checkpoint_image<double>(AnyNetwork<double>&, AnyRun<double>&,
+                                                         const CheckpointNotes&);
 extern template void load_checkpoint<float>(const std::filesystem::path&, AnyNetwork<float>&,
                                             AnyRun<float>&);
 extern template void load_checkpoint<double>(const std::filesystem::path&, AnyNetwork<double>&,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,12 @@
 #include "ticopd/network/row_metrics.hpp"
 
 namespace ticopd {
+
+// A metric of a program's own (own_metrics.hpp).
+struct OwnMetric {
+  std::string column;
+  double value;
+};
 
 // One row of metrics.csv. f is the global objective. A quantity that does not exist, or that the
 // level does not measure, is empty; NaN is carried through, never dropped.
@@ -30,6 +37,7 @@ struct Metrics {
   double seconds = 0;
   std::optional<double> loss_local;  // mean_i f_i(x_i)
   std::optional<double> lyapunov;    // F_t of TiCoPD's theorem, with log.lyapunov
+  std::vector<OwnMetric> own;        // in the order of their columns
   std::vector<AgentMetrics> agents;  // what the figures above were taken from; not in the csv
 };
 
@@ -45,15 +53,15 @@ enum class ColumnPresence { always, at_its_level, on_request };
 
 // A metric is declared here once: config, csv, figures, page and `ticopd list` read this.
 struct MetricInfo {
-  std::string_view column;      // in metrics.csv
-  std::string_view title;       // in lists and on the page
+  std::string column;           // in metrics.csv
+  std::string title;            // in lists and on the page
   std::string_view panel = "";  // its panel's title in the figure; empty: it has no panel
   std::string_view unit = "";   // empty for a plain number
   std::string_view help = "";   // for the manual
   MetricLevel level;            // MetricLevel::rows is measured at every level
   Better better;                // Better::neither: counts and clocks, which no run is judged by
   ColumnPresence presence;
-  std::optional<double> (*value)(const Metrics&);
+  std::function<std::optional<double>(const Metrics&)> value;
   int decimals = -1;  // in metrics.csv; -1: the shortest text that reads back as the same double
 };
 

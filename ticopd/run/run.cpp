@@ -129,6 +129,7 @@ struct Run<T>::State {
   void begin() {
     if (std::exchange(begun, true)) return;
     if (leader() && watch.on_begin) watch.on_begin();
+    keep_snapshot();
     if (round() > 0 && spent_all_bits()) end = round();  // ended, and was not told
     decision.begin_with(round() + 1);
     // Asked to stop while this round was measured, or a run that only now begins.
@@ -149,6 +150,7 @@ struct Run<T>::State {
   }
 
   void make_round() {
+    keep_snapshot();
     net->begin_round(round() + 1);
     transport.set_round(round());
     run->step();
@@ -183,6 +185,7 @@ struct Run<T>::State {
     Metrics m;
     try {
       m = ticopd::measure(*net, *run, watch.level);
+      measure_own(*net, run->x(), watch.own, m);
     } catch (const MeasuringStopped&) {
       decision.give_up(round());
       stopped = true;
@@ -239,6 +242,22 @@ struct Run<T>::State {
 
   void save(const std::filesystem::path& file) {
     run->complete();  // what is in flight was counted when it was sent, and not yet received
+    save_checkpoint(file, *net, *run, notes());
+  }
+
+  // A snapshot for as long as the one before took times 1 / share: what they cost is bounded.
+  void keep_snapshot() {
+    if (setup.saving.snapshot_share <= 0 || transport.size() > 1) return;
+    const double now = seconds_now();
+    if (snapshot && now - snapshot->taken_at < snapshot->cost / setup.saving.snapshot_share) return;
+    run->complete();
+    snapshot = Snapshot{
+        .round = round(), .digest = digest.hex(), .image = checkpoint_image(*net, *run, notes())};
+    snapshot->taken_at = seconds_now();
+    snapshot->cost = snapshot->taken_at - now;
+  }
+
+  CheckpointNotes notes() {
     const SavedState saved{.round = round(),
                            .config = setup.saving.config,
                            .digest = digest.state(),
@@ -250,7 +269,7 @@ struct Run<T>::State {
                            .logged = logged,
                            .first_loss = first_loss,
                            .seconds = seconds_of_leader()};
-    save_checkpoint(file, *net, *run, saved.to_notes());
+    return saved.to_notes();
   }
 
   // Every rank must write the same notes, so all take the time from rank 0.
@@ -330,7 +349,7 @@ struct Run<T>::State {
   }
 
   Solution<T> summary() {
-    run->complete();
+    if (!within) run->complete();
     Solution<T> s;
     s.ledger = ledger();
     s.transport = traffic.report(*net).dump();
@@ -347,6 +366,14 @@ struct Run<T>::State {
     s.last = last;
     return s;
   }
+
+  // The whole state between two rounds.
+  struct Snapshot {
+    std::uint32_t round;
+    std::string digest;
+    CheckpointImage image;
+    double taken_at = 0, cost = 0;  // seconds
+  };
 
   Setup<T> setup;
   const Watch<T>& watch;
@@ -367,6 +394,8 @@ struct Run<T>::State {
   std::optional<double> first_loss;     // empty: not known, as at the level of rows
   std::optional<std::uint32_t> logged;  // the last logged round
   bool begun = false, stopped = false;
+  bool within = false;  // somebody is below step(): the state is not that of a whole round
+  std::optional<Snapshot> snapshot;
 };
 
 template <class T>
@@ -386,6 +415,11 @@ template <class T>
 std::uint32_t Run<T>::step(std::uint32_t rounds) {
   State& s = *state_;
   const Stopwatch::Running running(s.clock);
+  struct Within {
+    explicit Within(bool& within) : within_(within) { within_ = true; }
+    ~Within() { within_ = false; }
+    bool& within_;
+  } const within(s.within);
   try {
     s.begin();
     std::uint32_t made = 0;
@@ -415,6 +449,7 @@ template <class T>
 Metrics Run<T>::measure(MetricLevel level) {
   const Stopwatch::Running running(state_->clock);
   Metrics m = ticopd::measure(*state_->net, *state_->run, level);
+  measure_own(*state_->net, state_->run->x(), state_->watch.own, m);
   m.seconds = state_->clock.seconds();
   return m;
 }
@@ -423,6 +458,29 @@ template <class T>
 void Run<T>::save(const std::filesystem::path& file) {
   const Stopwatch::Running running(state_->clock);
   state_->save(file);
+}
+
+template <class T>
+std::optional<std::uint32_t> Run<T>::snapshot_round() const {
+  if (!state_->snapshot) return std::nullopt;
+  return state_->snapshot->round;
+}
+
+template <class T>
+std::string Run<T>::snapshot_digest() const {
+  return state_->snapshot ? state_->snapshot->digest : std::string();
+}
+
+template <class T>
+void Run<T>::save_snapshot(const std::filesystem::path& file) const {
+  if (!state_->snapshot) throw std::logic_error("Run::save_snapshot: there is none");
+  write_checkpoint(file, state_->snapshot->image);
+}
+
+template <class T>
+void Run<T>::log_every(std::uint32_t rounds) {
+  if (state_->begun) throw std::logic_error("Run::log_every: allowed only before the first step");
+  state_->setup.watch.rounds.every = rounds;
 }
 
 template <class T>

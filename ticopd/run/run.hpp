@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,14 @@ class Run {
   // other data, another graph or another start; a warning if kernel, BLAS or device changed.
   void save(const std::filesystem::path& file);
   void resume(const std::filesystem::path& file);
+
+  // With setup.saving.snapshot_share: the state between two rounds, kept in memory now and then,
+  // for programs that may be asked to save while a step has not come back. One rank only.
+  std::optional<std::uint32_t> snapshot_round() const;  // empty: there is none
+  std::string snapshot_digest() const;
+  void save_snapshot(const std::filesystem::path& file) const;
+
+  void log_every(std::uint32_t rounds);  // instead of setup.watch.rounds; before the first step
 
   const Field<T>& x();  // the hosted agents' models; good until the next step
   int first_agent() const;

@@ -17,6 +17,7 @@
 #include "ticopd/objectives/objective.hpp"
 #include "ticopd/run/log_rounds.hpp"
 #include "ticopd/run/metrics.hpp"
+#include "ticopd/run/own_metrics.hpp"
 
 namespace ticopd {
 
@@ -51,6 +52,8 @@ struct Watch {
   // only.
   std::function<double(AnyNetwork<T>&, AnyRun<T>&)> lyapunov = {};
 
+  OwnMetrics<T> own = {};  // metrics of the program's own
+
   // Warnings before the first round: about the parameters of an algorithm given as a struct, a
   // codec that does not suit it, or a checkpoint that was made elsewhere. On rank 0.
   std::function<void(const std::string&)> on_warning = {};
@@ -70,6 +73,7 @@ struct Saving {
   std::string config = {};  // kept in the file, for whoever resumes it
   bool resume = false;      // go on from the file, if it is there
   std::function<void()> before = {};
+  double snapshot_share = 0;  // keep snapshots in memory for this share of the time (run.hpp)
 };
 
 // A run to be made. What is solved stands at the top, since every program says it; graph and
