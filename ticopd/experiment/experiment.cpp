@@ -9,6 +9,7 @@
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/options.hpp"
 #include "ticopd/experiment/run_json.hpp"
+#include "ticopd/experiment/summary.hpp"
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/checkpoint.hpp"
 #include "ticopd/run/inputs.hpp"
@@ -267,60 +268,13 @@ class ExperimentRun {
     return j;
   }
 
-  // All ranks write final.npy together: each rank has only its own rows.
   void write_final(const Solution<T>& solution) {
-    const Field<T>& x = solution.x;
-    const std::size_t shape[] = {static_cast<std::size_t>(prepared_->setup.graph.agents()),
-                                 x.cols()};
-    const std::string head = npy_head<T>(shape);
-    const std::uint64_t before =
-        static_cast<std::uint64_t>(solution.first_agent) * x.cols() * sizeof(T);
-    const FilePiece mine{head.size() + before, std::as_bytes(std::span(x.data(), x.size()))};
-    write_together(transport_, folder_.path() / "final.npy", solution.rounds,
-                   std::as_bytes(std::span(head)), std::span(&mine, 1));
+    write_final_rows(transport_, folder_.path(), prepared_->setup.graph.agents(), solution.x,
+                     solution.first_agent, solution.rounds);
   }
 
   json summary(const std::string& status, const Solution<T>& solution, const std::string& reason) {
-    const Setup<T>& s = prepared_->setup;
-    json j = machine_json();
-    j["device"] = name_of(options_.prepare.device);
-    j["status"] = status;
-    if (!reason.empty()) j["reason"] = reason;
-    j["iterations"] = solution.rounds;
-    j["digest"] = solution.digest;
-    j["config"] = config_.tree();
-    j["config_folder"] = fs::absolute(config_.folder()).lexically_normal().string();
-    j["data"] = prepared_->data;
-    j["agents"] = s.graph.agents();
-    j["edges"] = edges_json(s.graph);
-    j["dimension"] = s.objective->dimension();
-    j["layout"] = layout_json(s.objective->segments());
-    j["inputs"] = inputs_;
-    j["spectrum"] = {{"laplacian_max", prepared_->spectrum.laplacian_max},
-                     {"laplacian_min", prepared_->spectrum.laplacian_min},
-                     {"gap", prepared_->spectrum.gap}};
-    if (const auto own = algorithm_needs(configured_options(config_)).codec)
-      j["codec"] = {{"kind", own->kind}, {"bits", own->bits}};  // the method's own codec
-    if (!solution.ledger.empty()) j["ledger"] = ledger_json(solution.ledger, s.graph);
-    if (!solution.last.agents.empty()) j["last"] = last_json(solution.last);
-    if (!solution.transport.empty()) {
-      j["transport"] = json::parse(solution.transport);
-      const json devices = devices_json(j["transport"]["parts"]);
-      if (!devices.empty()) j["device"] = devices.back()["device"];
-      if (devices.size() > 1) j["devices"] = devices;
-      j["segments"] = segments_json(j["transport"]["parts"]);
-    }
-    j["threads"] = s.execution.threads * s.execution.ranks;
-    j["seconds"] = {{"total", solution.seconds},
-                    {"gradient", solution.phases.gradient},
-                    {"exchange", solution.phases.exchange},
-                    {"update", solution.phases.update},
-                    {"metrics", solution.phases.metrics}};
-    j["share"] = shares_json(solution.phases, solution.spent, s.watch.level);
-    j["memory"] =
-        memory_json(solution.state_bytes, solution.resident_bytes, s.objective->layouts());
-    j["date"] = utc_now();
-    return j;
+    return summary_json(config_, *prepared_, inputs_, {status, reason}, solution);
   }
 
   const Config& config_;

@@ -41,6 +41,9 @@ class RunFolder {
   // whole or cut off. FormatError unless all rows up to `last_logged` are there, and every cell of
   // them is a number or empty. Writes nothing.
   void keep_metrics(std::uint32_t up_to_round, std::optional<std::uint32_t> last_logged);
+  // The rows of metrics.csv so far, without its header.
+  const std::vector<std::string>& metric_lines() const { return lines_; }
+  void set_metrics(std::vector<std::string> lines) { lines_ = std::move(lines); }
   void add_metrics(const Metrics& m) { add_metrics(to_csv(m, columns_)); }
   void add_metrics(std::string line);
   // Rewrites the whole file, so at most once a second unless `now` is set.

@@ -33,10 +33,13 @@ std::vector<std::string_view> split(std::string_view line) {
 // Reads and validates metrics.csv. An error names the file and the line.
 class MetricsReader {
  public:
-  explicit MetricsReader(fs::path file)
-      : file_(std::move(file)), bytes_(read_file(file_)), columns_(column_names().size()) {}
+  // `own`: the columns that only this run has, as its run.json names them.
+  MetricsReader(fs::path file, const std::vector<std::string>& own)
+      : file_(std::move(file)), bytes_(read_file(file_)), columns_(column_names().size()) {
+    for (const std::string& name : own) own_.emplace_back(name, Series::Column{});
+  }
 
-  std::vector<Series::Column> operator()() {
+  void read_into(Series& series) {
     std::string_view text = bytes_;
     read_header(take_line(text));
     while (!text.empty()) {
@@ -47,7 +50,8 @@ class MetricsReader {
       if (!whole) refuse("the file ends in the middle of a line");
     }
     if (columns_.front().empty()) refuse("there is no row after the header");
-    return std::move(columns_);
+    series.columns = std::move(columns_);
+    series.own = std::move(own_);
   }
 
  private:
@@ -57,13 +61,29 @@ class MetricsReader {
     const bool begins =
         header.starts_with(usual) && (header.size() == usual.size() || header[usual.size()] == ',');
     names_ = split(header);
-    const auto known = [](std::string_view name) { return find_metric(name) != nullptr; };
+    const auto known = [this](std::string_view name) {
+      return find_metric(name) != nullptr ||
+             std::ranges::any_of(own_, [&](const auto& column) { return column.first == name; });
+    };
     if (!begins || !std::ranges::all_of(names_, known))
       refuse(fmt::format("expected the header {}", usual));
     const std::vector<std::string_view> reported = column_names();
-    for (const std::string_view name : reported)
-      cell_of_.push_back(
-          static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin()));
+    for (const std::string_view name : reported) cell_of_.push_back(place_of(name));
+    for (const auto& [name, column] : own_) cell_of_own_.push_back(place_of(name));
+  }
+
+  std::size_t place_of(std::string_view name) const {
+    return static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
+  }
+
+  // The number in a cell; empty if there is no such cell or nothing in it.
+  std::optional<double> number(const std::vector<std::string_view>& cells,
+                               std::size_t place) const {
+    const std::string_view cell = place < cells.size() ? cells[place] : "";
+    const std::optional<double> value = parse_number<double>(cell);
+    if (!value && !cell.empty())
+      refuse(fmt::format("{} = \"{}\" is no number", names_[place], cell));
+    return value;
   }
 
   void row(std::string_view line) {
@@ -71,13 +91,10 @@ class MetricsReader {
     if (cells.size() != names_.size())
       refuse(fmt::format("{} cells, expected {}: the line is cut off or damaged", cells.size(),
                          names_.size()));
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::string_view cell = cell_of_[c] < cells.size() ? cells[cell_of_[c]] : "";
-      const std::optional<double> value = parse_number<double>(cell);
-      if (!value && !cell.empty())
-        refuse(fmt::format("{} = \"{}\" is no number", names_[cell_of_[c]], cell));
-      columns_[c].push_back(value);
-    }
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      columns_[c].push_back(number(cells, cell_of_[c]));
+    for (std::size_t c = 0; c < own_.size(); ++c)
+      own_[c].second.push_back(number(cells, cell_of_own_[c]));
     const Series::Column& rounds = columns_.front();
     const double round = rounds.back().value_or(-1);
     if (!(round >= 0 && round <= 0xffffffffu && round == std::floor(round)))
@@ -95,7 +112,9 @@ class MetricsReader {
   std::string bytes_;
   std::vector<Series::Column> columns_;
   std::vector<std::string_view> names_;  // in the header
-  std::vector<std::size_t> cell_of_;     // each of column_names(); the number of cells: none
+  std::vector<std::pair<std::string, Series::Column>> own_;
+  std::vector<std::size_t> cell_of_own_;
+  std::vector<std::size_t> cell_of_;  // each of column_names(); the number of cells: none
   int line_ = 1;
 };
 
@@ -198,7 +217,11 @@ Series read_series(const fs::path& folder) {
   series.summary = RunFolder::require_summary(folder);
   series.label = series.word("/config/name");
   if (series.label.empty()) series.label = fs::absolute(folder / "").parent_path().filename();
-  series.columns = MetricsReader(folder / "metrics.csv")();
+  std::vector<std::string> own;
+  if (const json& names = series.field("/own_columns"); names.is_array())
+    for (const json& name : names)
+      if (name.is_string() && find_metric(name.get<std::string>()) == nullptr) own.push_back(name);
+  MetricsReader(folder / "metrics.csv", own).read_into(series);
   return series;
 }
 

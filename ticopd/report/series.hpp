@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ticopd {
@@ -19,6 +20,9 @@ struct Series {
   std::filesystem::path folder;
   nlohmann::json summary;       // run.json
   std::vector<Column> columns;  // in the order of column_names(); all of the same length, >= 1
+
+  // The metrics that the program of this run computed itself, by column.
+  std::vector<std::pair<std::string, Column>> own = {};
 
   const Column& column(std::string_view name) const;  // ConfigError for an unknown name
   bool has(std::string_view name) const;              // the last row has a value in this column
