@@ -64,8 +64,6 @@ int tc_config_read(const char *file, const char *const *overrides, size_t count,
 /* A config with every key: checked, defaults filled in. Relative paths start at `folder`. */
 int tc_config_complete(const char *config, const char *folder, char **json);
 int tc_config_to_toml(const char *config, char **toml);
-/* Step sizes and constants of the theory, as `ticopd theory --json` prints them. */
-int tc_theory(const char *config, const char *folder, char **json);
 
 /* -- Codecs ------------------------------------------------------------------------------------ */
 
@@ -154,10 +152,14 @@ typedef struct tc_question {
    * (from 0 for r = 0). Null: all samples of each. */
   const uint32_t *batch;
   const uint64_t *batch_ends;
+  int32_t measuring; /* 1: for a logged row or tc_run_measure; 0: for the round itself */
 } tc_question;
 
 /* These begin a piece of work; tc_run_next waits for it. A step that is not finished (a question was
- * left open) is gone on with: `rounds` then counts the round that is being made. */
+ * left open, or the caller did not wait for its end) is gone on with: it then ends after `rounds`
+ * rounds, the one that is being made included; 0: after that one. Other work while the thread
+ * computes waits until it asks or ends; if a step has an open question, measure is TC_USAGE and save
+ * writes the last snapshot (tc_run_saved_round). */
 int tc_run_step(tc_run *run, uint32_t rounds);
 int tc_run_measure(tc_run *run, int level); /* 0 rows, 1 local, 2 full; then tc_run_measured */
 int tc_run_save(tc_run *run, const char *folder);
@@ -170,13 +172,14 @@ int tc_run_next(tc_run *run, uint64_t answered, double seconds, tc_question *que
 /* The open question of a measurement cannot be answered: it ends with TC_INTERRUPTED. TC_USAGE for
  * a step, which can only go on. */
 int tc_run_give_up(tc_run *run);
-/* True while a step has an open question. The state that tc_run_save then writes is that of an
- * earlier round, and tc_run_saved_round tells which. */
+/* 1 while a step has an open question or computes. The state that tc_run_save then writes is that of
+ * an earlier round, and tc_run_saved_round tells which. */
 int tc_run_pending(const tc_run *run);
 uint32_t tc_run_saved_round(const tc_run *run); /* of the last tc_run_save */
 
-/* The state between two calls; valid until the next step. */
-uint32_t tc_run_round(const tc_run *run);
+/* The state between two calls; pointers are valid until the next step. While a question is open, x
+ * is as the round has left it so far, and the round is the last whole one. */
+uint32_t tc_run_round(const tc_run *run); /* allowed at any time */
 int tc_run_finished(const tc_run *run);
 int tc_run_x(tc_run *run, const void **x, int32_t *first_agent, int32_t *rows, uint64_t *columns);
 int tc_run_digest(tc_run *run, char **hex);
@@ -196,7 +199,8 @@ int tc_run_warnings(tc_run *run, char **json);
 
 /* -- Run folders, comparisons, searches --------------------------------------------------------- */
 
-/* {"summary": run.json, "columns": [...], "metrics": [[...], ...]}; empty cells are null. */
+/* {"summary": run.json, "columns": [...], "metrics": [[...], ...]}; empty cells are null,
+ * and numbers that are not finite the texts "nan", "inf" and "-inf". */
 int tc_folder_read(const char *folder, char **json);
 /* The command line's `report` over run folders ("LABEL=DIR" or "DIR") into `out`. */
 int tc_report(const char *const *folders, size_t count, const char *out, const char *options,
@@ -210,6 +214,8 @@ typedef struct tc_study tc_study;
 int tc_compare(const char *const *files, size_t count, const char *options, tc_study **study);
 int tc_tune(const char *file, const char *config, const char *options, const tc_problem *problem,
             tc_study **study);
+/* Step sizes and codec compared with the theory: the result is what `ticopd theory --json` prints. */
+int tc_theory(const char *config, const char *folder, const tc_problem *problem, tc_study **study);
 int tc_study_next(tc_study *study, uint64_t answered, double seconds, tc_question *question);
 int tc_study_progress(const tc_study *study, char **json); /* events since the last call, a list */
 int tc_study_stop(tc_study *study);                        /* saves, ends with TC_INTERRUPTED */

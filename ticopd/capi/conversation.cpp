@@ -1,0 +1,103 @@
+#include "ticopd/capi/conversation.hpp"
+
+#include <pthread.h>
+
+#include <csignal>
+#include <utility>
+
+#include "ticopd/error.hpp"
+#include "ticopd/network/row_metrics.hpp"
+
+namespace ticopd::capi {
+namespace {
+
+// Signals are for the caller's threads: Python hears Ctrl-C in its main thread.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+void Conversation::begin(std::function<void()> work) {
+  work_ = std::move(work);
+  state_ = State::working;
+  turn_.give_to(Turn::Of::worker);
+  if (thread_.joinable()) return;
+  const SignalsBlocked blocked;  // a new thread inherits the mask
+  thread_ = std::thread([this] { run(); });
+}
+
+void Conversation::run() {
+  for (;;) {
+    turn_.wait_for(Turn::Of::worker);
+    if (closing_) return;
+    try {
+      work_();
+    } catch (const Closed&) {
+      return;
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    state_ = State::done;
+    turn_.give_to(Turn::Of::caller);
+  }
+}
+
+void Conversation::ask(tc_question question) {
+  const std::lock_guard lock(one_question_);  // trials of a search run side by side
+  if (closing_) throw Closed();
+  question_ = question;
+  question_.number = ++questions_;
+  given_up_ = false;
+  state_ = State::asking;
+  turn_.give_to(Turn::Of::caller);
+  turn_.wait_for(Turn::Of::worker);
+  if (closing_) throw Closed();
+  if (given_up_) throw MeasuringStopped();
+}
+
+int Conversation::next(std::uint64_t answered, double seconds, tc_question& question) {
+  if (!busy()) return TC_OK;
+  if (turn_.is_of(Turn::Of::caller) && state_ == State::asking &&
+      (answered == question_.number || given_up_)) {
+    state_ = State::working;
+    turn_.give_to(Turn::Of::worker);
+  }
+  if (!turn_.wait_for(Turn::Of::caller, seconds)) return TC_WAIT;
+  if (state_ == State::asking) {
+    question = question_;
+    return TC_ASKS;
+  }
+  state_ = State::idle;
+  work_ = {};
+  if (error_) std::rethrow_exception(std::exchange(error_, {}));
+  return TC_OK;
+}
+
+void Conversation::give_up() {
+  given_up_ = true;
+}
+
+void Conversation::close() {
+  if (forked()) {
+    if (thread_.joinable()) thread_.detach();  // a thread of the parent: there is none to join
+    return;
+  }
+  if (!thread_.joinable()) return;
+  closing_ = true;
+  turn_.end();  // if it computes, it does so until its next question or the end of its work
+  thread_.join();
+}
+
+}  // namespace ticopd::capi

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "ticopd/capi/ticopd.h"
+#include "ticopd/capi/turn.hpp"
+
+namespace ticopd::capi {
+
+// Work on a thread of its own that asks questions and waits for the answers. While it waits, the
+// thread does nothing, and the caller may read all that the work has made. So algorithms, searches
+// and metrics call an objective as always, and the caller is never called back.
+class Conversation {
+ public:
+  Conversation() = default;
+  ~Conversation() { close(); }
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  // The caller's side.
+  void begin(std::function<void()> work);  // on the thread; next() waits for it
+  // TC_ASKS and a question, TC_WAIT, or TC_OK: the work is done. Rethrows what ended it.
+  int next(std::uint64_t answered, double seconds, tc_question& question);
+  bool busy() const { return !turn_.is_of(Turn::Of::caller) || state_ != State::idle; }
+  bool computes() const { return turn_.is_of(Turn::Of::worker); }
+  // Waits until it does not; false after `seconds` (negative: as long as it takes).
+  bool wait(double seconds) const { return turn_.wait_for(Turn::Of::caller, seconds); }
+  void give_up();  // the open question throws MeasuringStopped in the work
+  void close();    // whatever the thread does, it ends
+  const std::atomic<bool>& closing() const { return closing_; }
+
+  // The work's side, from any of its threads, one at a time. Returns when it is answered.
+  void ask(tc_question question);
+
+  // True in a child of the process that made it: the thread is not there.
+  bool forked() const { return ::getpid() != process_; }
+
+ private:
+  enum class State { idle, working, asking, done };
+  struct Closed {};  // not an error: nobody is there to be told
+
+  void run();
+
+  const int process_ = ::getpid();
+  mutable Turn turn_;
+  // Written by whoever has the turn.
+  State state_ = State::idle;
+  tc_question question_{};
+  std::uint64_t questions_ = 0;
+  bool given_up_ = false;
+  std::function<void()> work_;
+  std::exception_ptr error_;
+
+  std::atomic<bool> closing_{false};
+  std::mutex one_question_;
+  std::thread thread_;
+};
+
+}  // namespace ticopd::capi

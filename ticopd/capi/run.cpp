@@ -1,0 +1,306 @@
+#include "ticopd/capi/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "ticopd/capi/call.hpp"
+#include "ticopd/capi/ranks.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/kinds.hpp"
+
+using namespace ticopd;
+using capi::call;
+using capi::require;
+using nlohmann::json;
+
+namespace {
+
+// The use of a run by one thread of the caller's, for the time of one call.
+class Use {
+ public:
+  explicit Use(const tc_run* run) : run_(const_cast<tc_run*>(run)) {
+    require(run, "run");
+    if (run->conversation.forked())
+      throw UsageError("this run belongs to the process that forked this one; make it anew here");
+    if (run_->in_use.exchange(true))
+      throw UsageError("this run is used by another thread; one at a time");
+  }
+  ~Use() { run_->in_use = false; }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+  tc_run* operator->() const { return run_; }
+
+  // Waits while the thread computes: until it asks, or is done.
+  void settle() const { run_->conversation.wait(-1); }
+  Session& session() const {
+    if (!run_->session)
+      throw UsageError("the set-up of this run is not done: call tc_run_next until TC_OK");
+    return *run_->session;
+  }
+  // The session while nothing else is going on.
+  Session& at_rest() const {
+    settle();
+    Session& s = session();
+    if (run_->conversation.busy())
+      throw UsageError("a question of this run is open: answer it, or give it up, first");
+    return s;
+  }
+  void begin(std::function<void()> work) const {
+    run_->stepping = false;
+    run_->conversation.begin(std::move(work));
+  }
+
+ private:
+  tc_run* run_;
+};
+
+void warn(tc_run& run, const std::string& text) {
+  constexpr std::string_view prefix = "warning: ";
+  const std::lock_guard lock(run.warnings_mutex);
+  run.warnings.push_back(text.starts_with(prefix) ? text.substr(prefix.size()) : text);
+}
+
+// An objective without values can be followed by its rows only.
+void refuse_unmeasured(const capi::Problem& problem, const Config& config) {
+  if (problem.has_values || config.get<std::string>("log.level") == "rows") return;
+  throw ConfigError(
+      fmt::format("log.level = \"{}\": the objective computes no values; allowed is \"rows\"",
+                  config.get<std::string>("log.level")));
+}
+
+void open_session(tc_run& run, const Config& config, const tc_problem* given,
+                  Processes* processes) {
+  SessionOptions options;
+  options.processes = processes;
+  options.prepare.say = [&run](const std::string& text) { warn(run, text); };
+  options.prepare.threads = 0;
+  if (given != nullptr) {
+    const bool is_double = config.get<std::string>("precision") == "double";
+    const auto problem = capi::Problem::read(*given, is_double ? sizeof(double) : sizeof(float));
+    refuse_unmeasured(problem, config);
+    options.prepare.external = capi::ask_objective(problem, run.conversation);
+    options.metrics = capi::ask_metrics(problem, run.conversation);
+  }
+  run.conversation.begin([&run, config, options] {
+    run.session = Session::open(config, options);
+    run.made = run.session->round();
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+int tc_run_open(const char* config, const char* folder, const tc_problem* problem, tc_ranks* ranks,
+                tc_run** run) {
+  return call([&] {
+    require(run, "run");
+    *run = nullptr;
+    const Config parsed =
+        Config::from_json(capi::read_json(config, "config"), folder != nullptr ? folder : ".");
+    check(parsed);
+    if (problem == nullptr && has_external_objective(parsed.tree()))
+      throw UsageError("problem.objective = \"external\": tc_run_open needs a tc_problem");
+    if (problem != nullptr && !has_external_objective(parsed.tree()))
+      throw ConfigError(
+          "problem.objective: a run with an objective of your own needs \"external\" here");
+    auto made = std::make_unique<tc_run>();
+    open_session(*made, parsed, problem, ranks != nullptr ? ranks->processes.get() : nullptr);
+    *run = made.release();
+  });
+}
+
+void tc_run_close(tc_run* run) {
+  if (run == nullptr || run->conversation.forked()) return;  // the parent's threads hold it
+  run->conversation.close();
+  delete run;
+}
+
+int tc_run_next(tc_run* run, uint64_t answered, double seconds, tc_question* question) {
+  int code = TC_OK;
+  const int failure = call([&] {
+    require(question, "question");
+    const Use use(run);
+    code = use->conversation.next(answered, seconds, *question);
+  });
+  return failure != TC_OK ? failure : code;
+}
+
+int tc_run_step(tc_run* run, uint32_t rounds) {
+  return call([&] {
+    const Use use(run);
+    use.session();
+    const std::uint64_t target = std::uint64_t{use->made} + rounds;
+    use->wanted = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(target, std::numeric_limits<std::uint32_t>::max()));
+    if (use->stepping && use->conversation.busy()) return;  // it goes on
+    Session& session = use.at_rest();
+    use->conversation.begin([run, &session] {
+      while (run->made < run->wanted && !run->conversation.closing()) {
+        if (session.step(1) == 0) break;
+        run->made = session.round();
+      }
+    });
+    use->stepping = true;
+  });
+}
+
+int tc_run_measure(tc_run* run, int level) {
+  return call([&] {
+    const Use use(run);
+    if (level < 0 || level > 2)
+      throw UsageError(fmt::format("level = {}: allowed are 0 (rows), 1 (local), 2 (full)", level));
+    Session& session = use.at_rest();
+    use.begin([run, &session, level] {
+      run->measured = session.cells(session.measure(static_cast<MetricLevel>(level)));
+    });
+  });
+}
+
+int tc_run_save(tc_run* run, const char* folder) {
+  return call([&] {
+    const Use use(run);
+    require(folder, "folder");
+    use.settle();
+    Session& session = use.session();
+    if (use->conversation.busy() && use->stepping) {
+      use->saved_round = session.save_snapshot(folder);
+      return;
+    }
+    use.at_rest();
+    use.begin([run, &session, to = std::string(folder)] {
+      session.save(to);
+      run->saved_round = session.round();
+    });
+  });
+}
+
+int tc_run_resume(tc_run* run, const char* folder) {
+  return call([&] {
+    const Use use(run);
+    require(folder, "folder");
+    Session& session = use.at_rest();
+    use.begin([run, &session, from = std::string(folder)] {
+      session.resume(from);
+      run->made = session.round();
+    });
+  });
+}
+
+int tc_run_give_up(tc_run* run) {
+  return call([&] {
+    const Use use(run);
+    use.settle();
+    if (use->stepping || !use->session)
+      throw UsageError("the question of a step cannot be given up: answer it, or close the run");
+    if (use->conversation.busy()) use->conversation.give_up();
+  });
+}
+
+int tc_run_pending(const tc_run* run) {
+  return run != nullptr && !run->conversation.forked() && run->stepping && run->conversation.busy()
+             ? 1
+             : 0;
+}
+
+uint32_t tc_run_saved_round(const tc_run* run) {
+  return run == nullptr ? 0 : run->saved_round;
+}
+
+uint32_t tc_run_round(const tc_run* run) {
+  return run == nullptr ? 0 : run->made.load();
+}
+
+int tc_run_finished(const tc_run* run) {
+  if (run == nullptr || run->conversation.forked() || !run->session) return 0;
+  return run->made >= run->session->config().get<std::uint32_t>("iterations") ? 1 : 0;
+}
+
+int tc_run_x(tc_run* run, const void** x, int32_t* first_agent, int32_t* rows, uint64_t* columns) {
+  return call([&] {
+    const Use use(run);
+    use.settle();
+    const SessionRows now = use.session().x();
+    if (x != nullptr) *x = now.data;
+    if (first_agent != nullptr) *first_agent = now.first_agent;
+    if (rows != nullptr) *rows = static_cast<int32_t>(now.rows);
+    if (columns != nullptr) *columns = now.columns;
+  });
+}
+
+int tc_run_digest(tc_run* run, char** hex) {
+  return call([&] {
+    const Use use(run);
+    use.settle();
+    capi::give(use.session().digest(), hex);
+  });
+}
+
+int tc_run_log_every(tc_run* run, uint32_t rounds) {
+  return call([&] {
+    const Use use(run);
+    if (rounds == 0) throw ConfigError("log.every = 0: allowed is a whole number from 1 up");
+    Session& session = use.at_rest();
+    if (!session.logged().empty() || session.round() > 0)
+      throw UsageError("the rounds to log were chosen when this run began");
+    session.log_every(rounds);
+  });
+}
+
+int tc_run_columns(const tc_run* run, char** names) {
+  return call([&] {
+    const Use use(run);
+    json all = json::array();
+    for (const MetricInfo& column : use.session().columns()) all.push_back(column.column);
+    capi::give(all, names);
+  });
+}
+
+size_t tc_run_logged(const tc_run* run) {
+  if (run == nullptr || run->conversation.forked() || !run->session) return 0;
+  run->conversation.wait(-1);
+  return run->session->logged().size();
+}
+
+int tc_run_rows(const tc_run* run, size_t first, size_t count, double* cells) {
+  return call([&] {
+    const Use use(run);
+    use.settle();
+    const auto& logged = use.session().logged();
+    if (first > logged.size() || count > logged.size() - first)
+      throw UsageError(
+          fmt::format("rows {} to {}: {} are logged", first, first + count, logged.size()));
+    for (std::size_t row = first; row < first + count; ++row)
+      cells = std::ranges::copy(logged[row], cells).out;
+  });
+}
+
+int tc_run_measured(const tc_run* run, double* cells) {
+  return call([&] {
+    const Use use(run);
+    if (use->measured.empty()) throw UsageError("tc_run_measure was not called, or failed");
+    std::ranges::copy(use->measured, cells);
+  });
+}
+
+int tc_run_summary(tc_run* run, char** text) {
+  return call([&] {
+    const Use use(run);
+    use.settle();
+    capi::give(use.session().summary(), text);
+  });
+}
+
+int tc_run_warnings(tc_run* run, char** texts) {
+  return call([&] {
+    require(run, "run");
+    const std::lock_guard lock(run->warnings_mutex);
+    capi::give(json(run->warnings), texts);
+    run->warnings.clear();
+  });
+}
+}
