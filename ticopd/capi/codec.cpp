@@ -29,7 +29,7 @@ Config config_of(const json& options) {
   if (!options.is_object())
     throw ConfigError("codec: allowed is a table such as {\"kind\": \"qsgd\", \"bits\": 4}");
   return Config::from_json({{"codec", options},
-                            {"algorithm", {{"name", "choco_gossip"}}},
+                            {"algorithm", {{"name", "choco_gossip"}, {"gamma", 1}}},
                             {"problem", {{"objective", "least_squares"}, {"data", "synthetic"}}}},
                            ".");
 }
