@@ -83,10 +83,4 @@ Words words_to_repeat(const RunFlags& flags);  // options a resumed run needs ag
 std::string quoted(const Words& words);        // a line to copy into a shell
 Device device_of(const RunFlags& flags);       // UnavailableError if there is none
 
-// runs/NAME-TIME, with a number appended if that name is taken. The folder is created at once, so
-// that no other process can take the name.
-FolderClaim default_folder(const std::string& name);
-// The folder of --out, or default_folder(name) if --out is not given.
-FolderClaim folder_for(const RunFlags& flags, const std::string& name);
-
 }  // namespace ticopd::app

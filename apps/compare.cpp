@@ -143,8 +143,7 @@ int finish_comparison(const fs::path& out, const RunFlags& flags) {
 
 int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
   device_of(flags);  // throws first if the device is missing
-  if (flags.resume && flags.out.empty())
-    throw UsageError("--resume needs --out DIR, the folder of the comparison to resume");
+  require_folder_to_resume(flags.resume, flags.out, "comparison");
   const RunSet run_set = read_run_set(files, flags.set);
   json comparison = {{"title", run_set.shared.value("/report/title"_json_pointer, run_set.name)},
                      {"command", quoted(command_line(files, flags))},
@@ -157,7 +156,7 @@ int compare(const std::vector<fs::path>& files, const RunFlags& flags) {
     rounds += run.config.get<double>("iterations");
   }
   check_all(run_set, flags);
-  FolderClaim claim = folder_for(flags, run_set.name);
+  FolderClaim claim = folder_for(flags.out, run_set.name);
   claim.hold();
   const fs::path& out = claim.path();
   begin_folder(out, flags, comparison);

@@ -76,7 +76,7 @@ std::string choose_data(bool offline) {
 }
 
 int demo(const RunFlags& flags) {
-  FolderClaim claim = folder_for(flags, "demo");
+  FolderClaim claim = folder_for(flags.out, "demo");
   claim.hold();
   const fs::path& out = claim.path();
   if (!is_empty_folder(out))

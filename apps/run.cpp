@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <exception>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +8,6 @@
 #include "apps/rank_notes.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
-#include "ticopd/experiment/run_set.hpp"
 #include "ticopd/transport/collective.hpp"
 #include "ticopd/transport/plugin.hpp"
 #include "ticopd/transport/table.hpp"
@@ -52,37 +49,6 @@ RunOptions watched_by(Progress& progress, const RunFlags& flags) {
   options.on_log = [&](const Metrics& m) { progress.logged(m); };
   options.on_round = [&](std::uint32_t round) { progress.round(round); };
   return options;
-}
-
-namespace {
-
-// A run may have any name. A folder name must not hold a path or control characters, must not be
-// hidden, and must not be too long.
-std::string folder_name_for(const std::string& name) {
-  const auto odd = [](unsigned char c) { return c < ' ' || c == '/' || c == 127; };
-  const bool fits =
-      !name.empty() && name.size() <= 100 && name.front() != '.' && std::ranges::none_of(name, odd);
-  return fits ? name : file_name_for(name);
-}
-
-}  // namespace
-
-FolderClaim default_folder(const std::string& name) {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  localtime_r(&now, &parts);
-  char time[32];
-  std::strftime(time, sizeof time, "%Y%m%d-%H%M%S", &parts);
-  return FolderClaim::unused(fs::path("runs") / fmt::format("{}-{}", folder_name_for(name), time));
-}
-
-FolderClaim folder_for(const RunFlags& flags, const std::string& name) {
-  if (flags.out.empty()) return default_folder(name);
-  std::error_code error;
-  if (fs::exists(flags.out, error) && !fs::is_directory(flags.out, error))
-    throw UsageError(fmt::format("--out {}: is a file; expected a folder that is new or empty",
-                                 flags.out.string()));
-  return FolderClaim(flags.out);
 }
 
 namespace {
@@ -160,8 +126,7 @@ const TransportInfo& chosen_transport(const Config& config) {
 int run_experiment_of(const fs::path& file, const Config& config, const RunFlags& flags,
                       Processes* ranks) {
   device_of(flags);  // throws first if the device is missing
-  if (flags.resume && flags.out.empty())
-    throw UsageError("--resume needs --out DIR, the folder of the run to resume");
+  require_folder_to_resume(flags.resume, flags.out, "run");
   const TransportInfo& transport = chosen_transport(config);
   if (ranks && transport.ranks == TransportInfo::Ranks::threads)
     throw ConfigError(fmt::format(

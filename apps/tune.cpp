@@ -90,8 +90,7 @@ Words command_line(const fs::path& file, const TuneFlags& flags) {
 
 int tune_file(const fs::path& file, TuneFlags flags) {
   device_of(flags);  // throws first if the device is missing
-  if (flags.resume && flags.out.empty())
-    throw UsageError("--resume needs --out DIR, the folder of the search to resume");
+  require_folder_to_resume(flags.resume, flags.out, "search");
   if (flags.budget_bits > 0 && flags.budget_iterations > 0)
     throw UsageError("--budget-bits and --budget-iterations: give only one of them");
   std::vector<std::string> set = flags.set;
@@ -99,7 +98,7 @@ int tune_file(const fs::path& file, TuneFlags flags) {
   if (flags.budget_iterations > 0)
     set.push_back(fmt::format("iterations={}", flags.budget_iterations));
   const RunSet run_set = read_run_set(std::span(&file, 1), set);
-  FolderClaim claim = folder_for(flags, "tune-" + run_set.name);
+  FolderClaim claim = folder_for(flags.out, "tune-" + run_set.name);
   claim.hold();
   const fs::path& out = claim.path();
   refuse_if_taken(out, run_set, flags.resume);

@@ -6,11 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/run_set.hpp"
 
 namespace ticopd {
 
@@ -88,6 +91,42 @@ bool FolderClaim::still_there() const {
   if (::stat(path_.c_str(), &named) != 0) return errno != ENOENT;
   return fd_ < 0 || ::fstat(fd_, &mine) != 0 ||
          (mine.st_ino == named.st_ino && mine.st_dev == named.st_dev);
+}
+
+namespace {
+
+// A run may have any name. A folder name must not hold a path or control characters, must not be
+// hidden, and must not be too long.
+std::string folder_name_for(const std::string& name) {
+  const auto odd = [](unsigned char c) { return c < ' ' || c == '/' || c == 127; };
+  const bool fits =
+      !name.empty() && name.size() <= 100 && name.front() != '.' && std::ranges::none_of(name, odd);
+  return fits ? name : file_name_for(name);
+}
+
+}  // namespace
+
+FolderClaim default_folder(const std::string& name) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  char time[32];
+  std::strftime(time, sizeof time, "%Y%m%d-%H%M%S", &parts);
+  return FolderClaim::unused(fs::path("runs") / fmt::format("{}-{}", folder_name_for(name), time));
+}
+
+FolderClaim folder_for(const fs::path& out, const std::string& name) {
+  if (out.empty()) return default_folder(name);
+  std::error_code error;
+  if (fs::exists(out, error) && !fs::is_directory(out, error))
+    throw UsageError(
+        fmt::format("--out {}: is a file; expected a folder that is new or empty", out.string()));
+  return FolderClaim(out);
+}
+
+void require_folder_to_resume(bool resume, const fs::path& out, std::string_view what) {
+  if (resume && out.empty())
+    throw UsageError(fmt::format("--resume needs --out DIR, the folder of the {} to resume", what));
 }
 
 }  // namespace ticopd

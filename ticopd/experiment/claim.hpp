@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace ticopd {
@@ -37,5 +39,13 @@ class FolderClaim {
   std::vector<std::filesystem::path> made_;  // parents first
   int fd_ = -1;
 };
+
+// runs/NAME-TIME, with a number appended if that name is taken. The folder is created at once, so
+// that no other process can take the name.
+FolderClaim default_folder(const std::string& name);
+// Claims `out`, or default_folder(name) if `out` is empty. UsageError if `out` is a file.
+FolderClaim folder_for(const std::filesystem::path& out, const std::string& name);
+// UsageError if something is to be resumed and nobody said where it is. `what` names it: "run".
+void require_folder_to_resume(bool resume, const std::filesystem::path& out, std::string_view what);
 
 }  // namespace ticopd
