@@ -1,5 +1,3 @@
-#include "ticopd/tune/tune.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,14 +6,13 @@
 
 #include "apps/commands.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/studies/search.hpp"
 #include "ticopd/system/clock.hpp"
-#include "ticopd/system/file.hpp"
 
 namespace ticopd::app {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 struct TuneFlags : RunFlags {
   std::string metric;
@@ -24,19 +21,6 @@ struct TuneFlags : RunFlags {
   std::uint32_t budget_iterations = 0;
 };
 
-void refuse_if_taken(const fs::path& out, const RunSet& run_set, bool resume) {
-  std::error_code error;
-  if (is_empty_folder(out)) return;
-  if (!resume)
-    throw UsageError(fmt::format(
-        "--out {}: is not empty; give a new folder, or --resume to go on with the search in it",
-        out.string()));
-  const fs::path first = run_set.runs.size() == 1 ? out : out / run_set.runs[0].folder;
-  if (!fs::exists(first / "search.json", error) && !holds_only_unfinished(out))
-    throw UsageError(
-        fmt::format("--resume: {} holds files, but no search made by ticopd", out.string()));
-}
-
 std::string step_sizes(const StepSizes& values) {
   std::string text;
   for (const auto& [name, value] : values)
@@ -44,9 +28,8 @@ std::string step_sizes(const StepSizes& values) {
   return text;
 }
 
-// Returns the callback that draws the live line of a search; empty if nobody would see it.
-std::function<void(const TuneProgress&)> watch(const std::string& label, const TuneFlags& flags) {
-  if (flags.quiet || !live()) return {};
+// Returns the callback that draws the live line of a search.
+std::function<void(const TuneProgress&)> watch(const std::string& label) {
   return [label, begin = seconds_now(), first = -1.0](const TuneProgress& p) mutable {
     if (first < 0) first = p.done;  // trials known from before take no time
     const double share = p.done - first;
@@ -56,23 +39,6 @@ std::function<void(const TuneProgress&)> watch(const std::string& label, const T
                                     : std::string("?")),
               "");
   };
-}
-
-Tuned tune_one(const RunSet::Run& run, const fs::path& out, const TuneFlags& flags) {
-  TuneOptions options;
-  options.prepare = {flags.threads, flags.offline, [&](const std::string& text) {
-                       if (!flags.quiet || is_warning(text)) tell("{}\n", text);
-                     }};
-  options.prepare.device = device_of(flags);
-  options.out = out;
-  options.stop = &stop_requested();
-  options.metric = flags.metric;
-  options.runs = flags.runs;
-  options.budget_bits = flags.budget_bits;
-  options.on_progress = watch(run.label, flags);
-  const Tuned tuned = tune(run.config, options);
-  if (options.on_progress) clear_live();
-  return tuned;
 }
 
 Words command_line(const fs::path& file, const TuneFlags& flags) {
@@ -88,53 +54,70 @@ Words command_line(const fs::path& file, const TuneFlags& flags) {
   return words;
 }
 
-int tune_file(const fs::path& file, TuneFlags flags) {
+SearchOptions options_of(const TuneFlags& flags) {
+  SearchOptions options;
+  options.prepare = {flags.threads, flags.offline, [quiet = flags.quiet](const std::string& text) {
+                       if (!quiet || is_warning(text)) tell("{}\n", text);
+                     }};
+  options.prepare.device = device_of(flags);
+  options.out = flags.out;
+  options.resume = flags.resume;
+  options.stop = &stop_requested();
+  options.metric = flags.metric;
+  options.runs = flags.runs;
+  options.budget_bits = flags.budget_bits;
+  return options;
+}
+
+void print(const Found& found, bool as_json) {
+  const Tuned& t = found.tuned;
+  if (!found.missing.empty()) tell("missing: {}\n", found.missing);
+  if (!as_json)
+    show("{}: {}\n  {} {:.6g} after {} rounds; {} trials, {} diverged, cost {:.1f} runs\n",
+         found.label, step_sizes(t.values), t.metric, t.value, t.rounds, t.trials, t.lost, t.cost);
+  std::fflush(stdout);  // the next result may take hours
+}
+
+// The budget in rounds overrides `iterations`, as --set iterations=N would.
+RunSet read_set(const fs::path& file, const TuneFlags& flags) {
+  std::vector<std::string> set = flags.set;
+  if (flags.budget_iterations > 0)
+    set.push_back(fmt::format("iterations={}", flags.budget_iterations));
+  return read_run_set(std::span(&file, 1), set);
+}
+
+int tune_file(const fs::path& file, const TuneFlags& flags) {
   device_of(flags);  // throws first if the device is missing
   require_folder_to_resume(flags.resume, flags.out, "search");
   if (flags.budget_bits > 0 && flags.budget_iterations > 0)
     throw UsageError("--budget-bits and --budget-iterations: give only one of them");
-  std::vector<std::string> set = flags.set;
-  // The budget overrides `iterations`, as --set iterations=N would.
-  if (flags.budget_iterations > 0)
-    set.push_back(fmt::format("iterations={}", flags.budget_iterations));
-  const RunSet run_set = read_run_set(std::span(&file, 1), set);
-  FolderClaim claim = folder_for(flags.out, "tune-" + run_set.name);
-  claim.hold();
-  const fs::path& out = claim.path();
-  refuse_if_taken(out, run_set, flags.resume);
-  remove_unfinished(out);
-  std::vector<Tuned> found;
-  json rows = json::array();
-  for (const RunSet::Run& run : run_set.runs) {
-    const fs::path folder = run_set.runs.size() == 1 ? out : out / run.folder;
-    found.push_back(tune_one(run, folder, flags));
-    const Tuned& t = found.back();
-    if (!t.finished) {
-      Words again = command_line(file, flags);
-      again.insert(again.end(), {"--resume", "--out", out.string()});
-      throw Interrupted("interrupted; all is saved, go on with: " + quoted(again));
-    }
-    if (const std::string missing = draw_search(folder, t, &stop_requested()); !missing.empty())
-      tell("missing: {}\n", missing);
-    if (!flags.json)
-      show("{}: {}\n  {} {:.6g} after {} rounds; {} trials, {} diverged, cost {:.1f} runs\n",
-           run.label, step_sizes(t.values), t.metric, t.value, t.rounds, t.trials, t.lost, t.cost);
-    std::fflush(stdout);  // the next result may take hours
-    rows.push_back({{"label", run.label},
-                    {"step_sizes", t.values},
-                    {"metric", t.metric},
-                    {"value", t.value},
-                    {"iterations", t.rounds},
-                    {"trials", t.trials},
-                    {"diverged", t.lost},
-                    {"cost", t.cost},
-                    {"folder", folder.string()}});
+  const RunSet run_set = read_set(file, flags);
+  SearchOptions options = options_of(flags);
+  fs::path folder;
+  bool stopped = false;  // false if something other than a search was interrupted
+  const bool watched = !flags.quiet && live();
+  std::function<void(const TuneProgress&)> draw;
+  options.on_folder = [&](const fs::path& out) { folder = out; };
+  options.on_begin = [&](const RunSet::Run& run, std::size_t) { draw = watch(run.label); };
+  if (watched) options.on_progress = [&](const TuneProgress& p) { draw(p); };
+  options.on_end = [&](const Tuned& tuned) {
+    if (watched) clear_live();
+    stopped = !tuned.finished;
+  };
+  options.on_found = [&](const Found& found) { print(found, flags.json); };
+  Searched searched;
+  try {
+    searched = search_step_sizes(run_set, options);
+  } catch (const Interrupted& e) {
+    if (!stopped) throw;
+    Words again = command_line(file, flags);
+    again.insert(again.end(), {"--resume", "--out", folder.string()});
+    throw Interrupted(fmt::format("{}, go on with: {}", e.what(), quoted(again)));
   }
-  write_atomically(out / "tuned.toml", tuned_toml(run_set, found));
   if (flags.json)
-    show_json(rows);
+    show_json(searched_json(searched));
   else
-    show("written: {}\n", (out / "tuned.toml").string());
+    show("written: {}\n", searched.tuned_toml.string());
   return 0;
 }
 
