@@ -7,12 +7,13 @@ WERROR ?= $(if $(CI),ON)
 CMAKE_FLAGS = $(if $(WERROR),-DTICOPD_WERROR=$(WERROR))
 .DEFAULT_GOAL := help
 
-.PHONY: help build demo figure test test-all asan tsan fuzz fuzz-count sanitize-cuda bench docs tidy format clean
+.PHONY: help build python demo figure test test-all asan tsan fuzz fuzz-count sanitize-cuda bench docs tidy format clean
 help:
 	@echo 'make demo       build, fetch MNIST, watch ten agents train (a few minutes)'
 	@echo 'make test       build and run the tests'
 	@echo 'make figure     draw the figure of the paper from shorter runs (about 15 minutes)'
 	@echo 'make build      build the program: build/release/ticopd'
+	@echo 'make python     build the Python package into a virtual environment: build/python/bin/python'
 	@echo 'make test-all   also run the long tests, sanitizers and fuzzing (some hours)'
 	@echo 'make bench      measure speed, relative to a named peer'
 
@@ -20,6 +21,15 @@ build:
 	@tools/install_packages build
 	@cmake --preset release $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset release --parallel $(JOBS) --target ticopd
+
+# The environment is of this Python, and sees its packages, NumPy among them.
+PYTHON ?= /usr/bin/python3
+python:
+	@tools/install_packages build python
+	@cmake --preset release $(CMAKE_FLAGS) > /dev/null
+	@cmake --build --preset release --parallel $(JOBS) --target ticopd_c ticopd
+	@tools/python_environment $(PYTHON)
+	@echo 'build/python/bin/python has ticopd now'
 
 demo: build
 	@build/release/ticopd demo
@@ -31,9 +41,10 @@ figure: build
 	  --out runs/figure-$(ITERATIONS) --resume
 
 test:
-	@tools/install_packages build test
+	@tools/install_packages build test python python_test
 	@cmake --preset release $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset release --parallel $(JOBS)
+	@tools/python_environment $(PYTHON)
 	@build/release/ticopd data fetch mnist > /dev/null
 	@ctest --preset release --parallel $(JOBS)
 

@@ -11,7 +11,7 @@ add_library(ticopd::c ALIAS ticopd_c)
 # the libraries that this one needs lie beside it.
 set_target_properties(ticopd_c PROPERTIES EXPORT_NAME c OUTPUT_NAME ticopd
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN"
-  LINK_DEPENDS ${c_exports})
+  INSTALL_RPATH_USE_LINK_PATH ON LINK_DEPENDS ${c_exports})
 target_compile_definitions(ticopd_c PRIVATE TICOPD_VERSION="${PROJECT_VERSION}")
 target_include_directories(ticopd_c INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -23,3 +23,13 @@ write_basic_package_version_file(ticopd-config-version.cmake COMPATIBILITY SameM
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ticopd-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/ticopd-config-version.cmake
   cmake/FindRandom123.cmake cmake/FindxxHash.cmake DESTINATION ${package_dir})
+
+# What a Python package holds of the build (python/build_backend.py): its own component, so that a plain
+# cmake --install leaves it out.
+install(TARGETS ticopd_c LIBRARY DESTINATION lib COMPONENT python EXCLUDE_FROM_ALL)
+if(TARGET ticopd_mpi)
+  install(TARGETS ticopd_mpi LIBRARY DESTINATION lib COMPONENT python EXCLUDE_FROM_ALL)
+endif()
+if(TARGET ticopd)
+  install(TARGETS ticopd RUNTIME DESTINATION bin COMPONENT python EXCLUDE_FROM_ALL)
+endif()

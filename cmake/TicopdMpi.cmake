@@ -19,7 +19,7 @@ add_library(ticopd::mpi ALIAS ticopd_mpi)
 # With a search path of its own for the build, CMake pads it with an empty entry, which means the current
 # folder: a libmpi.so there would be loaded.
 set_target_properties(ticopd_mpi PROPERTIES EXPORT_NAME mpi LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
-  BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
+  BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
 target_compile_features(ticopd_mpi PUBLIC cxx_std_20)
 target_compile_definitions(ticopd_mpi PRIVATE TICOPD_VERSION="${PROJECT_VERSION}")
 target_include_directories(ticopd_mpi PUBLIC

@@ -41,7 +41,8 @@ std::vector<fs::path> places() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   std::vector<fs::path> all;
   if (!library.empty()) all.push_back(library / file_name);
-  all.insert(all.end(), {program / file_name, program / ".." / TICOPD_PLUGIN_DIR / file_name});
+  all.insert(all.end(), {program / file_name, program / ".." / TICOPD_PLUGIN_DIR / file_name,
+                         program / ".." / "lib" / file_name});  // a Python package
   return all;
 }
 
