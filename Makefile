@@ -42,7 +42,7 @@ figure: build
 
 test:
 	@tools/install_packages build test python python_test
-	@cmake --preset release $(CMAKE_FLAGS) > /dev/null
+	@cmake --preset release $(CMAKE_FLAGS) -DTICOPD_PYTHON=$(PYTHON) > /dev/null
 	@cmake --build --preset release --parallel $(JOBS)
 	@tools/python_environment $(PYTHON)
 	@build/release/ticopd data fetch mnist > /dev/null
