@@ -57,6 +57,7 @@ void Conversation::run() {
 void Conversation::ask(tc_question question) {
   const std::lock_guard lock(one_question_);  // trials of a search run side by side
   if (closing_) throw Closed();
+  if (stopped_) throw MeasuringStopped();
   question_ = question;
   question_.number = ++questions_;
   given_up_ = false;
@@ -87,6 +88,11 @@ int Conversation::next(std::uint64_t answered, double seconds, tc_question& ques
 
 void Conversation::give_up() {
   given_up_ = true;
+}
+
+void Conversation::stop_asking() {
+  stopped_ = true;
+  if (turn_.is_of(Turn::Of::caller) && state_ == State::asking) given_up_ = true;
 }
 
 void Conversation::close() {

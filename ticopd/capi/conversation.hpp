@@ -31,8 +31,9 @@ class Conversation {
   bool computes() const { return turn_.is_of(Turn::Of::worker); }
   // Waits until it does not; false after `seconds` (negative: as long as it takes).
   bool wait(double seconds) const { return turn_.wait_for(Turn::Of::caller, seconds); }
-  void give_up();  // the open question throws MeasuringStopped in the work
-  void close();    // whatever the thread does, it ends
+  void give_up();      // the open question throws MeasuringStopped in the work
+  void stop_asking();  // the same for this question and all that would follow
+  void close();        // whatever the thread does, it ends
   const std::atomic<bool>& closing() const { return closing_; }
 
   // The work's side, from any of its threads, one at a time. Returns when it is answered.
@@ -57,7 +58,7 @@ class Conversation {
   std::function<void()> work_;
   std::exception_ptr error_;
 
-  std::atomic<bool> closing_{false};
+  std::atomic<bool> closing_{false}, stopped_{false};
   std::mutex one_question_;
   std::thread thread_;
 };

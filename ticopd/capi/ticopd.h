@@ -202,24 +202,39 @@ int tc_run_warnings(tc_run *run, char **json);
 /* {"summary": run.json, "columns": [...], "metrics": [[...], ...]}; empty cells are null,
  * and numbers that are not finite the texts "nan", "inf" and "-inf". */
 int tc_folder_read(const char *folder, char **json);
-/* The command line's `report` over run folders ("LABEL=DIR" or "DIR") into `out`. */
+/* The command line's `report` over run folders ("LABEL=DIR" or "DIR") into `out`. `options`, or null:
+ * {"title": "...", "targets": ["accuracy_min=0.9"], "bits": "payload"}. The result is the data of the
+ * page, with "files" and "missing". */
 int tc_report(const char *const *folders, size_t count, const char *out, const char *options,
               char **json);
 
-/* A comparison or a search: work on a thread of its own, which asks like a run if the configs are
- * external. */
+/* A comparison, a search or an analysis: work on a thread of its own, which asks like a run if its
+ * config has an external objective. */
 typedef struct tc_study tc_study;
-/* `options`: {"out": DIR, "resume": bool, "threads": N, "set": ["key=value"], ...}; `files`: TOML
- * files; or null and a config in `options`. */
+
+/* The command line's `compare`. `options`: {"out": DIR, "resume": bool, "threads": N, "offline": bool,
+ * "set": ["key=value"]}; all may be left out. The result: {"folder", "runs": [{"label", "folder",
+ * "diverged": why or "", "seconds"}], "report": the data of the page, "files", "missing"}. */
 int tc_compare(const char *const *files, size_t count, const char *options, tc_study **study);
+
+/* The command line's `tune`, of a TOML file or of a config (the other one is null). More options:
+ * "runs", "metric", "budget_bits", "budget_iterations". The result: {"folder", "best": step sizes of
+ * the first run of the file, "searches": one object for each run, "toml": the config with them,
+ * "missing"}. */
 int tc_tune(const char *file, const char *config, const char *options, const tc_problem *problem,
             tc_study **study);
+
 /* Step sizes and codec compared with the theory: the result is what `ticopd theory --json` prints. */
 int tc_theory(const char *config, const char *folder, const tc_problem *problem, tc_study **study);
+
 int tc_study_next(tc_study *study, uint64_t answered, double seconds, tc_question *question);
-int tc_study_progress(const tc_study *study, char **json); /* events since the last call, a list */
-int tc_study_stop(tc_study *study);                        /* saves, ends with TC_INTERRUPTED */
-int tc_study_result(const tc_study *study, char **json);
+/* What happened since the last call, a list of {"text": "..."} and, where it is known, "done": the
+ * share of the work. */
+int tc_study_progress(tc_study *study, char **json);
+/* Saves what there is: tc_study_next then ends with TC_INTERRUPTED. An open question need not be
+ * answered. */
+int tc_study_stop(tc_study *study);
+int tc_study_result(tc_study *study, char **json);
 void tc_study_close(tc_study *study);
 
 #ifdef __cplusplus

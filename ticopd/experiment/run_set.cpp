@@ -20,7 +20,12 @@ class Reader {
   explicit Reader(std::span<const std::string> overrides) : overrides_(overrides) {}
 
   void add(const fs::path& file) {
-    json tree = read_toml(file);
+    add(read_toml(file), file.stem().string(),
+        file.has_parent_path() ? file.parent_path() : fs::path("."), file.string());
+  }
+
+  // `stem` names a set whose tree has no name; `origin` is for messages.
+  void add(json tree, const std::string& stem, const fs::path& folder, const std::string& origin) {
     const json entries = tree.contains("run") ? tree["run"] : json();
     tree.erase("run");
     if (run_set_.runs.empty()) {
@@ -28,21 +33,18 @@ class Reader {
       apply_overrides(run_set_.shared, overrides_);
       run_set_.name = tree.contains("name") && tree["name"].is_string()
                           ? tree["name"].get<std::string>()
-                          : file.stem().string();
+                          : stem;
     }
-    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     if (entries.is_null()) {
       const bool named = tree.contains("name") && tree["name"].is_string();
-      add_run(tree, named ? tree["name"].get<std::string>() : file.stem().string(), folder,
-              file.string());
+      add_run(tree, named ? tree["name"].get<std::string>() : stem, folder, origin);
       return;
     }
     if (!entries.is_array() ||
         !std::ranges::all_of(entries, [](const json& e) { return e.is_object(); }))
-      throw ConfigError(
-          fmt::format("{}: run: allowed is a list of tables: [[run]]", file.string()));
+      throw ConfigError(fmt::format("{}: run: allowed is a list of tables: [[run]]", origin));
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      const std::string where = fmt::format("{}: [[run]] number {}", file.string(), i + 1);
+      const std::string where = fmt::format("{}: [[run]] number {}", origin, i + 1);
       json entry = entries[i];
       if (!entry.contains("label") || !entry["label"].is_string() ||
           entry["label"].get_ref<const std::string&>().empty())
@@ -125,6 +127,14 @@ std::string file_name_for(std::string_view label) {
 RunSet read_run_set(std::span<const fs::path> files, std::span<const std::string> overrides) {
   Reader reader(overrides);
   for (const fs::path& file : files) reader.add(file);
+  return std::move(reader).run_set();
+}
+
+RunSet run_set_of(const json& tree, const fs::path& folder,
+                  std::span<const std::string> overrides) {
+  if (!tree.is_object()) throw ConfigError("the config is not a table of keys");
+  Reader reader(overrides);
+  reader.add(tree, "run", folder, "config");
   return std::move(reader).run_set();
 }
 

@@ -32,6 +32,10 @@ struct RunSet {
 RunSet read_run_set(std::span<const std::filesystem::path> files,
                     std::span<const std::string> overrides);
 
+// The same from a tree that a program has made. Relative paths start at `folder`.
+RunSet run_set_of(const nlohmann::json& tree, const std::filesystem::path& folder,
+                  std::span<const std::string> overrides = {});
+
 // Lower-case letters, digits, dots, underscores and dashes; never empty, never hidden.
 std::string file_name_for(std::string_view label);
 
