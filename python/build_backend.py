@@ -87,7 +87,7 @@ def cmake(*arguments: str) -> None:
     if done.returncode == 0:
         return
     sys.stderr.write("\n".join(done.stdout.splitlines()[-40:]) + "\n")
-    package = re.search(r"(?:provided by|Could NOT find) \"?(\w+)", done.stdout)
+    package = re.search(r"(?:provided\s+by|Could\s+NOT\s+find)\s+\"?(\w+)", done.stdout)
     if package is not None:
         missing(f"cmake did not find {package.group(1)}, which building from source needs.")
     fail(f"`cmake {' '.join(arguments)}` failed; its last lines are above.")
