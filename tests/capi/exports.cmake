@@ -1,4 +1,4 @@
-# Fails if the C interface exports a symbol that its header does not declare.
+# Fails if the C interface exports a symbol that its header does not declare, or lacks one that it declares.
 # cmake -DNM=... -DLIBRARY=... -DHEADER=... -P exports.cmake
 execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE symbols RESULT_VARIABLE code)
 if(NOT code EQUAL 0)
@@ -14,4 +14,9 @@ set(foreign ${exported})
 list(REMOVE_ITEM foreign ${declared})
 if(NOT exported OR foreign)
   message(FATAL_ERROR "${LIBRARY} exports what ${HEADER} does not declare: ${foreign} (of: ${exported})")
+endif()
+set(lacking ${declared})
+list(REMOVE_ITEM lacking ${exported})
+if(lacking)
+  message(FATAL_ERROR "${HEADER} declares what ${LIBRARY} does not have: ${lacking}")
 endif()
