@@ -126,6 +126,7 @@ int tc_run_next(tc_run* run, uint64_t answered, double seconds, tc_question* que
     require(question, "question");
     const Use use(run);
     code = use->conversation.next(answered, seconds, *question);
+    if (code == TC_ASKS) question->round = use->stepping ? use->made + 1 : use->made.load();
   });
   return failure != TC_OK ? failure : code;
 }
