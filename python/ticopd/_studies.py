@@ -1,0 +1,469 @@
+"""Comparisons, searches for step sizes, and theory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from ctypes import byref, c_void_p
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+
+from . import _library
+from ._errors import ConfigError, UsageError
+from ._library import lib
+from ._optional import need
+from ._progress import StudyProgress
+from ._results import Result, plot, read
+from ._run import Folder, Run, Settings
+from ._session import Metric
+from ._values import overrides_of, plain, put
+from ._work import Handle, OneUser, answer_until_done
+
+Config = Mapping[str, Any]
+Files = Union[Folder, Iterable[Folder]]
+
+
+class Comparison:
+    """Several runs side by side: `runs` by label, a table, and figures.
+
+    >>> comparison = ticopd.compare({"TiCoPD": run, "CHOCO": other})
+    >>> comparison.plot("accuracy_min")
+    """
+
+    def __init__(
+        self,
+        runs: Dict[str, Result],
+        folder: Optional[Path] = None,
+        data: Optional[Dict[str, Any]] = None,
+    ) -> None:
+        self.runs = runs
+        self.folder = folder
+        self.data = data or {}
+        """What the command line's `compare --json` prints."""
+
+    def rows(self) -> List[Dict[str, Any]]:
+        """One dict for each run: label, status, digest and the last value of each column."""
+        return [
+            {"label": label, "status": run.status, **run.last, "digest": run.digest}
+            for label, run in self.runs.items()
+        ]
+
+    def frame(self) -> Any:
+        """The rows as a pandas DataFrame, with the label as its index."""
+        return need("pandas", "frame()").DataFrame(self.rows()).set_index("label")
+
+    def plot(
+        self,
+        y: str = "loss_max",
+        x: str = "bits_payload",
+        *,
+        ax: Any = None,
+        logx: bool = False,
+        logy: Optional[bool] = None,
+        **line: Any,
+    ) -> Any:
+        """Draws all runs in one figure with matplotlib and returns the axes."""
+        for label, run in self.runs.items():
+            ax = plot(run.metrics, y, x, ax, logx, logy, label, line)
+        return ax
+
+    def __getitem__(self, label: str) -> Result:
+        return self.runs[label]
+
+    def _repr_html_(self) -> str:
+        import html
+
+        shown = ["loss_max", "loss_local", "accuracy_min", "consensus", "bits_payload"]
+        rows = self.rows()
+        columns = [name for name in shown if any(name in row for row in rows)]
+        head = "".join(f"<th>{name}</th>" for name in ["", *columns])
+        body = ""
+        for row in rows:
+            cells = "".join(
+                f"<td>{row[name]:.4g}</td>" if name in row else "<td></td>" for name in columns
+            )
+            body += f"<tr><th style='text-align:left'>{html.escape(row['label'])}</th>{cells}</tr>"
+        return f"<table><tr>{head}</tr>{body}</table>"
+
+    def __repr__(self) -> str:
+        return f"<ticopd.Comparison of {', '.join(self.runs)}>"
+
+
+class Tuned:
+    """What a search found: `best` step sizes, `algorithm` with them, and every trial."""
+
+    def __init__(self, data: Dict[str, Any], folder: Optional[Path] = None) -> None:
+        self.data = data
+        """What the command line's `tune --json` prints."""
+        self.folder = folder
+
+    @property
+    def best(self) -> Dict[str, float]:
+        """The step sizes that were best, by name."""
+        best = self.data.get("best") or {}
+        found: Dict[str, float] = dict(best.get("parameters", best))
+        return found
+
+    @property
+    def toml(self) -> str:
+        """The config with these step sizes."""
+        if "toml" in self.data:
+            return str(self.data["toml"])
+        if self.folder is not None and (self.folder / "tuned.toml").exists():
+            return (self.folder / "tuned.toml").read_text()
+        return ""
+
+    @property
+    def trials(self) -> List[Dict[str, Any]]:
+        """Every trial and length, a dict for each line of trials.csv."""
+        if "trials" in self.data:
+            return list(self.data["trials"])
+        if self.folder is None or not (self.folder / "trials.csv").exists():
+            return []
+        import csv
+
+        with open(self.folder / "trials.csv", newline="") as file:
+            return [
+                {key: _number(text) for key, text in row.items()} for row in csv.DictReader(file)
+            ]
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{name}={value:.4g}" for name, value in self.best.items())
+        return f"<ticopd.Tuned {best}>"
+
+
+def _number(text: str) -> Any:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+class _Study:
+    """A tc_study until it is done."""
+
+    def __init__(self, open_study: Callable[..., int], *arguments: Any) -> None:
+        out = c_void_p()
+        _library.check(open_study(*arguments, byref(out)))
+        self.handle = Handle(out, lib.tc_study_close)
+        self.user = OneUser("study")
+
+    def result(
+        self,
+        question: Any = None,
+        answer: Optional[Callable[[], int]] = None,
+        progress: Optional[StudyProgress] = None,
+    ) -> Dict[str, Any]:
+        """Works to the end. Ctrl-C saves what there is and then is raised."""
+        show: Optional[Callable[[], None]] = None
+        if progress is not None:
+            shown = progress  # for the closure
+
+            def show_events() -> None:
+                shown.show(_library.json_of(lib.tc_study_progress, self.handle.address))
+
+            show = show_events
+        question = question if question is not None else _library.Question()
+        try:
+            with self.user:
+                try:
+                    answer_until_done(
+                        self.user, self.handle, lib.tc_study_next, question, answer, show
+                    )
+                except BaseException:
+                    self._stop(question)
+                    raise
+            if show is not None:
+                show()
+            found: Dict[str, Any] = _library.json_of(lib.tc_study_result, self.handle.address)
+            return found
+        finally:
+            if progress is not None:
+                progress.close()
+            self.handle.close()
+
+    def _stop(self, question: Any) -> None:
+        """Lets the study save what it has; an open question is not answered any more."""
+        if lib.tc_study_stop(self.handle.address) != _library.OK:
+            return
+        reference = byref(question)
+        while lib.tc_study_next(self.handle.address, 0, 0.1, reference) == _library.WAIT:
+            pass
+
+
+def compare(
+    runs: Union[Files, Mapping[str, Any]],
+    out: Optional[Folder] = None,
+    set: Settings = None,
+    *,
+    resume: bool = False,
+    threads: Optional[int] = None,
+    progress: bool = False,
+    **options: Any,
+) -> Comparison:
+    """Compares several runs.
+
+    Args:
+        runs: TOML files, as for the command line's `compare`: every run in them is made. Or a dict
+            of what is there already: label and run, result, or run folder.
+        out: the folder for run folders, table, figure and page. For files it is required.
+        set: overrides keys of the config, {"iterations": 100}; for files only.
+        resume: go on with what is in `out`; for files only.
+        threads: as many runs at a time; for files only.
+        progress: shows how far it is; for files only.
+        options: further options of the command line, `title="..."`.
+    """
+    if isinstance(runs, Mapping):
+        if set or resume or threads is not None:
+            raise UsageError("compare: set, resume and threads are for TOML files")
+        return _side_by_side(runs, out, options)
+    files: List[Any] = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
+    if out is None:
+        raise UsageError("compare: give the folder for its results, out=...")
+    request = _options(out, set, resume, threads, options)
+    names = _library.text_list([os.fspath(file) for file in files])
+    study = _Study(lib.tc_compare, names, len(files), request)
+    data = study.result(progress=StudyProgress() if progress else None)
+    folder = Path(out)
+    found = {}
+    for run in data.get("runs", []):
+        place = Path(run["folder"])
+        found[str(run["label"])] = read(place if place.is_absolute() else folder / place)
+    return Comparison(found, folder, data)
+
+
+def _side_by_side(
+    runs: Mapping[str, Any], out: Optional[Folder], options: Mapping[str, Any]
+) -> Comparison:
+    found: Dict[str, Result] = {}
+    for label, run in runs.items():
+        if isinstance(run, Run):
+            found[label] = run.result()
+        elif isinstance(run, Result):
+            found[label] = run
+        elif isinstance(run, (str, os.PathLike)):
+            found[label] = read(Path(run))
+        else:
+            raise TypeError(
+                f"compare: {label!r} is a {type(run).__name__}; allowed are runs, results and folders"
+            )
+    if out is None:
+        return Comparison(found)
+    folder = Path(out)
+    places = []
+    for label, run in runs.items():
+        place = found[label].folder
+        if place is None:
+            if not isinstance(run, Run):
+                raise UsageError(
+                    f"compare: {label!r} has no folder; give the run itself, or read it"
+                )
+            place = folder / label
+            run.save(place)
+        places.append(f"{label}={place}")
+    data = report(places, folder, **dict(options))
+    return Comparison(found, folder, data)
+
+
+def report(folders: Sequence[Folder], out: Folder, **options: Any) -> Dict[str, Any]:
+    """Figures, table and page from run folders, as the command line's `report`; each is "DIR" or
+    "LABEL=DIR". Returns the data of the page."""
+    names = _library.text_list([os.fspath(folder) for folder in folders])
+    request = _library.encode_json(plain(options, "options"))
+    found: Dict[str, Any] = _library.json_of(
+        lib.tc_report, names, len(folders), os.fsencode(out), request
+    )
+    return found
+
+
+def tune(
+    config: Union[Folder, Config],
+    out: Optional[Folder] = None,
+    *,
+    runs: Optional[int] = None,
+    metric: Optional[str] = None,
+    budget_bits: Optional[float] = None,
+    budget_iterations: Optional[int] = None,
+    search: Optional[Mapping[str, Any]] = None,
+    objective: Any = None,
+    set: Settings = None,
+    resume: bool = False,
+    threads: Optional[int] = None,
+    progress: bool = False,
+    test: Any = None,
+    metrics: Optional[Mapping[str, Metric]] = None,
+    **options: Any,
+) -> Tuned:
+    """Finds step sizes, by successive halving, as the command line's `tune`.
+
+    >>> tuned = ticopd.tune("x.toml", out="runs/search", runs=20)
+    >>> tuned.best
+
+    Args:
+        config: a TOML file or a config as a dict, such as `Run.config`.
+        out: the folder of the search; left out: a temporary one.
+        runs: what the search may cost, in full runs.
+        metric: the column that is to be best at the end.
+        budget_bits: a full run ends when each agent has sent so many bits.
+        budget_iterations: a full run ends after so many rounds.
+        search: other ranges, or values to keep: {"alpha": [0.01, 1], "theta": 0.3}.
+        objective: for a config with problem.objective = "external".
+        set: overrides keys of the config.
+        resume: go on with what is in `out`.
+        threads: as many trials at a time.
+        progress: shows how far it is.
+    """
+    folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="ticopd-"))
+    place = folder if out is not None else folder / "search"
+    if search:
+        set = {**(set or {}), "tune.search": dict(search)}
+    if threads is None and objective is not None:
+        threads = 1
+    options = {
+        **options,
+        "runs": runs,
+        "metric": metric,
+        "budget_bits": budget_bits,
+        "budget_iterations": budget_iterations,
+    }
+    file: Optional[bytes] = None
+    tree: Optional[Dict[str, Any]] = None
+    try:
+        if isinstance(config, Mapping):
+            table: Dict[str, Any] = plain(dict(config), "config")
+            for key, value in (set or {}).items():
+                put(table, key, plain(value, key))
+            tree, set = table, None
+        else:
+            file = os.fsencode(config)
+        request = _options(place, set, resume, threads, options)
+        external = _External(file, tree, set, objective, test, metrics) if objective else None
+        study = _Study(
+            lib.tc_tune,
+            file,
+            None if tree is None else _library.encode_json(tree),
+            request,
+            external.problem if external else None,
+        )
+        data = study.result(
+            *(external.ready(study.handle) if external else (None, None)),
+            progress=StudyProgress() if progress else None,
+        )
+        tuned = Tuned(data, place)
+        if out is None:
+            data.setdefault("trials", tuned.trials)
+            data.setdefault("toml", tuned.toml)
+            tuned.folder = None
+        return tuned
+    finally:
+        if out is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class _External:
+    """An objective of the user's for a study, in place of a run's."""
+
+    def __init__(
+        self,
+        file: Optional[bytes],
+        tree: Optional[Dict[str, Any]],
+        set: Settings,
+        objective: Any,
+        test: Any,
+        metrics: Optional[Mapping[str, Metric]],
+    ) -> None:
+        from ._run import check_objective
+
+        check_objective(objective)
+        if tree is None:
+            texts = overrides_of(set)
+            found = _library.json_of(
+                lib.tc_config_read, file, _library.text_list(texts), len(texts)
+            )
+            tree = found["config"]
+        run = Run.__new__(Run)
+        run._objective, run._ranks, run._folder = objective, None, os.getcwd()
+        run._make_session(tree, objective, test, metrics)
+        session = run._session
+        if session is None:
+            raise ConfigError("tune: no objective")
+        self.session = session
+        self.kept = run._problem(None)
+        self.problem = byref(self.kept[0])
+
+    def ready(self, handle: Handle) -> Tuple[Any, Callable[[], int]]:
+        self.session.owner = handle
+        return self.session.question, self.session.answerer()
+
+
+def _options(
+    out: Folder,
+    set: Settings,
+    resume: bool,
+    threads: Optional[int],
+    options: Mapping[str, Any],
+) -> bytes:
+    request: Dict[str, Any] = {"out": os.fspath(out), "resume": bool(resume)}
+    texts = overrides_of(set)
+    if texts:
+        request["set"] = texts
+    if threads is not None:
+        request["threads"] = int(threads)
+    for key, value in options.items():
+        if value is not None:
+            request[key] = plain(value, key)
+    return _library.encode_json(request)
+
+
+def theory(
+    config: Union[Folder, Config, Run], set: Settings = None, *, objective: Any = None
+) -> Dict[str, Any]:
+    """Constants and bounds of TiCoPD's theorem beside the step sizes of a config, as the command
+    line's `theory --json` prints them.
+
+    Args:
+        config: a TOML file, a config as a dict, or a run.
+        set: overrides keys of the config.
+        objective: for a config with problem.objective = "external"; a run has its own.
+    """
+    folder = os.getcwd()
+    tree: Dict[str, Any]
+    if isinstance(config, Run):
+        objective = config._objective if objective is None else objective
+        tree, folder = config.config, config._folder
+    elif isinstance(config, Mapping):
+        tree = plain(dict(config), "config")
+    else:
+        texts = overrides_of(set)
+        found = _library.json_of(
+            lib.tc_config_read, os.fsencode(config), _library.text_list(texts), len(texts)
+        )
+        tree, folder, set = dict(found["config"]), found["folder"], None
+    for key, value in (set or {}).items():
+        put(tree, key, plain(value, key))
+    external = _External(None, tree, None, objective, None, None) if objective else None
+    study = _Study(
+        lib.tc_theory,
+        _library.encode_json(tree),
+        os.fsencode(folder),
+        external.problem if external else None,
+    )
+    return study.result(*(external.ready(study.handle) if external else (None, None)))
+
+
+def tables() -> Dict[str, Any]:
+    """Algorithms, codecs, graphs, objectives, metrics and keys of a config, with their options,
+    defaults, ranges and help."""
+    found: Dict[str, Any] = _library.json_of(lib.tc_tables)
+    return found
+
+
+def schema() -> Dict[str, Any]:
+    """The JSON Schema of a config."""
+    found: Dict[str, Any] = _library.json_of(lib.tc_schema)
+    return found
