@@ -222,7 +222,8 @@ class Run(Shown):
                 'own needs "external"'
             )
         if external:
-            self._make_session(config, objective, test, metrics)
+            session = self._make_session(config, objective, test, metrics)
+            config.setdefault("log", {}).setdefault("level", session.default_level)
         elif metrics or test is not None or start is not None:
             raise ConfigError(
                 "start, test and metrics are for objectives of your own; this config has "
@@ -263,7 +264,7 @@ class Run(Shown):
         objective: Any,
         test: Any,
         metrics: Optional[Mapping[str, Metric]],
-    ) -> None:
+    ) -> Session:
         graph = config.setdefault("graph", {})
         agents = getattr(objective, "agents", None)
         if agents is not None:
@@ -294,8 +295,9 @@ class Run(Shown):
             if not callable(function):
                 raise TypeError(f"metrics: {name!r} is a {type(function).__name__}, no function")
         make = getattr(objective, "_session", None)
+        session: Session
         if make is not None:
-            self._session = make(int(graph["agents"]), precision == "double", functions, test)
+            session = make(int(graph["agents"]), precision == "double", functions, test)
         else:
             if test is not None:
                 if not callable(test):
@@ -309,12 +311,11 @@ class Run(Shown):
             dimension = whole(getattr(objective, "dimension", 0), "objective.dimension")
             if dimension < 1:
                 raise ConfigError(f"objective.dimension = {dimension}: allowed is 1 or more")
-            self._session = NumpySession(
+            session = NumpySession(
                 objective, int(graph["agents"]), dimension, precision == "double", functions
             )
-        assert self._session is not None
-        log = config.setdefault("log", {})
-        log.setdefault("level", self._session.default_level)
+        self._session = session
+        return session
 
     def _problem(self, start: Optional[npt.ArrayLike]) -> Tuple[_library.Problem, Any]:
         """The objective as the library knows it, and what must live until it is copied."""

@@ -212,7 +212,8 @@ class Session:
 
     def fill_accuracy(self, question: Question) -> None:
         x = array_at(question.x, (self.dimension,), (self.size,), self.typestr, False, self.owner)
-        value = number_of(self.objective.accuracy(x), "accuracy")
+        accuracy = dict(self.metrics)["accuracy"]
+        value = number_of(accuracy(self.lend(x, None)), "accuracy")
         array_at(question.values, (1,), (8,), "<f8", True, self.owner)[0] = value
 
 

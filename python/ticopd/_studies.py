@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _library
-from ._errors import ConfigError, UsageError
+from ._errors import UsageError
 from ._library import lib
 from ._optional import need
 from ._progress import StudyProgress
 from ._results import Result, plot, read
-from ._run import Folder, Run, Settings
+from ._run import Folder, Run, Settings, check_objective
 from ._session import Metric
 from ._values import overrides_of, plain, put
 from ._work import Handle, OneUser, answer_until_done
+
+# An accuracy goes to the library as a count; it is rounded to a part of this.
+_ACCURACY_STEPS = 1 << 30
 
 Config = Mapping[str, Any]
 Files = Union[Folder, Iterable[Folder]]
@@ -40,7 +43,7 @@ class Comparison:
         self.runs = runs
         self.folder = folder
         self.data = data or {}
-        """What the command line's `compare --json` prints."""
+        """The data of the page, and which files were written."""
 
     def rows(self) -> List[Dict[str, Any]]:
         """One dict for each run: label, status, digest and the last value of each column."""
@@ -95,24 +98,18 @@ class Tuned:
 
     def __init__(self, data: Dict[str, Any], folder: Optional[Path] = None) -> None:
         self.data = data
-        """What the command line's `tune --json` prints."""
+        """The searches, one for each run of the file, with what they found."""
         self.folder = folder
 
     @property
     def best(self) -> Dict[str, float]:
         """The step sizes that were best, by name."""
-        best = self.data.get("best") or {}
-        found: Dict[str, float] = dict(best.get("parameters", best))
-        return found
+        return dict(self.data["best"])
 
     @property
     def toml(self) -> str:
         """The config with these step sizes."""
-        if "toml" in self.data:
-            return str(self.data["toml"])
-        if self.folder is not None and (self.folder / "tuned.toml").exists():
-            return (self.folder / "tuned.toml").read_text()
-        return ""
+        return str(self.data["toml"])
 
     @property
     def trials(self) -> List[Dict[str, Any]]:
@@ -211,30 +208,25 @@ def compare(
     Args:
         runs: TOML files, as for the command line's `compare`: every run in them is made. Or a dict
             of what is there already: label and run, result, or run folder.
-        out: the folder for run folders, table, figure and page. For files it is required.
+        out: the folder for run folders, table, figure and page. Left out: for files as the command
+            line names it, for a dict nothing is written.
         set: overrides keys of the config, {"iterations": 100}; for files only.
         resume: go on with what is in `out`; for files only.
-        threads: as many runs at a time; for files only.
+        threads: processors to use; for files only.
         progress: shows how far it is; for files only.
-        options: further options of the command line, `title="..."`.
+        options: for a dict with `out`, those of `report`.
     """
     if isinstance(runs, Mapping):
         if set or resume or threads is not None:
             raise UsageError("compare: set, resume and threads are for TOML files")
         return _side_by_side(runs, out, options)
     files: List[Any] = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
-    if out is None:
-        raise UsageError("compare: give the folder for its results, out=...")
     request = _options(out, set, resume, threads, options)
     names = _library.text_list([os.fspath(file) for file in files])
     study = _Study(lib.tc_compare, names, len(files), request)
     data = study.result(progress=StudyProgress() if progress else None)
-    folder = Path(out)
-    found = {}
-    for run in data.get("runs", []):
-        place = Path(run["folder"])
-        found[str(run["label"])] = read(place if place.is_absolute() else folder / place)
-    return Comparison(found, folder, data)
+    found = {str(run["label"]): read(run["folder"]) for run in data["runs"]}
+    return Comparison(found, Path(data["folder"]), data)
 
 
 def _side_by_side(
@@ -297,7 +289,6 @@ def tune(
     progress: bool = False,
     test: Any = None,
     metrics: Optional[Mapping[str, Metric]] = None,
-    **options: Any,
 ) -> Tuned:
     """Finds step sizes, by successive halving, as the command line's `tune`.
 
@@ -315,17 +306,14 @@ def tune(
         objective: for a config with problem.objective = "external".
         set: overrides keys of the config.
         resume: go on with what is in `out`.
-        threads: as many trials at a time.
+        threads: processors to use.
         progress: shows how far it is.
     """
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="ticopd-"))
     place = folder if out is not None else folder / "search"
     if search:
         set = {**(set or {}), "tune.search": dict(search)}
-    if threads is None and objective is not None:
-        threads = 1
     options = {
-        **options,
         "runs": runs,
         "metric": metric,
         "budget_bits": budget_bits,
@@ -334,15 +322,14 @@ def tune(
     file: Optional[bytes] = None
     tree: Optional[Dict[str, Any]] = None
     try:
-        if isinstance(config, Mapping):
-            table: Dict[str, Any] = plain(dict(config), "config")
-            for key, value in (set or {}).items():
-                put(table, key, plain(value, key))
-            tree, set = table, None
+        if isinstance(config, Mapping) or objective is not None:
+            tree, set = _tree_of(config, set), None
         else:
             file = os.fsencode(config)
         request = _options(place, set, resume, threads, options)
-        external = _External(file, tree, set, objective, test, metrics) if objective else None
+        external = None
+        if objective is not None and tree is not None:
+            external = _External(tree, objective, test, metrics)
         study = _Study(
             lib.tc_tune,
             file,
@@ -356,8 +343,7 @@ def tune(
         )
         tuned = Tuned(data, place)
         if out is None:
-            data.setdefault("trials", tuned.trials)
-            data.setdefault("toml", tuned.toml)
+            data["trials"] = tuned.trials
             tuned.folder = None
         return tuned
     finally:
@@ -370,30 +356,19 @@ class _External:
 
     def __init__(
         self,
-        file: Optional[bytes],
-        tree: Optional[Dict[str, Any]],
-        set: Settings,
+        tree: Dict[str, Any],
         objective: Any,
         test: Any,
         metrics: Optional[Mapping[str, Metric]],
     ) -> None:
-        from ._run import check_objective
-
         check_objective(objective)
-        if tree is None:
-            texts = overrides_of(set)
-            found = _library.json_of(
-                lib.tc_config_read, file, _library.text_list(texts), len(texts)
-            )
-            tree = found["config"]
         run = Run.__new__(Run)
         run._objective, run._ranks, run._folder = objective, None, os.getcwd()
-        run._make_session(tree, objective, test, metrics)
-        session = run._session
-        if session is None:
-            raise ConfigError("tune: no objective")
-        self.session = session
+        self.session = run._make_session(tree, objective, test, metrics)
         self.kept = run._problem(None)
+        if "accuracy" in self.session.metric_names():
+            self.kept[0].test_samples = _ACCURACY_STEPS
+        self.kept[0].metric_count = 0  # studies log the library's own columns
         self.problem = byref(self.kept[0])
 
     def ready(self, handle: Handle) -> Tuple[Any, Callable[[], int]]:
@@ -401,14 +376,32 @@ class _External:
         return self.session.question, self.session.answerer()
 
 
+def _tree_of(config: Union[Folder, Config], set: Settings) -> Dict[str, Any]:
+    """A config from a TOML file or a dict, with overrides."""
+    tree: Dict[str, Any]
+    if isinstance(config, Mapping):
+        tree = plain(dict(config), "config")
+        for key, value in (set or {}).items():
+            put(tree, key, plain(value, key))
+        return tree
+    texts = overrides_of(set)
+    found = _library.json_of(
+        lib.tc_config_read, os.fsencode(config), _library.text_list(texts), len(texts)
+    )
+    tree = found["config"]
+    return tree
+
+
 def _options(
-    out: Folder,
+    out: Optional[Folder],
     set: Settings,
     resume: bool,
     threads: Optional[int],
     options: Mapping[str, Any],
 ) -> bytes:
-    request: Dict[str, Any] = {"out": os.fspath(out), "resume": bool(resume)}
+    request: Dict[str, Any] = {"resume": bool(resume)}
+    if out is not None:
+        request["out"] = os.fspath(out)
     texts = overrides_of(set)
     if texts:
         request["set"] = texts
@@ -432,21 +425,16 @@ def theory(
         objective: for a config with problem.objective = "external"; a run has its own.
     """
     folder = os.getcwd()
-    tree: Dict[str, Any]
     if isinstance(config, Run):
         objective = config._objective if objective is None else objective
-        tree, folder = config.config, config._folder
-    elif isinstance(config, Mapping):
-        tree = plain(dict(config), "config")
-    else:
-        texts = overrides_of(set)
-        found = _library.json_of(
-            lib.tc_config_read, os.fsencode(config), _library.text_list(texts), len(texts)
-        )
-        tree, folder, set = dict(found["config"]), found["folder"], None
-    for key, value in (set or {}).items():
-        put(tree, key, plain(value, key))
-    external = _External(None, tree, None, objective, None, None) if objective else None
+        folder, config = config._folder, config.config
+    elif not isinstance(config, Mapping):
+        folder = os.path.dirname(os.path.abspath(config))
+    tree = _tree_of(config, set)
+    if not tree.get("name"):
+        problem = tree.get("problem", {})
+        tree["name"] = problem.get("name") or problem.get("objective") or "mlp"
+    external = _External(tree, objective, None, None) if objective is not None else None
     study = _Study(
         lib.tc_theory,
         _library.encode_json(tree),

@@ -27,7 +27,8 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 from torch.utils.data.dataloader import default_collate
 
-from ._session import _PARTS, Array, Metric, Session, Views, described, number_of
+from . import _library
+from ._session import _PARTS, Array, Metric, Session, Views, array_at, described, number_of
 
 Loss = Callable[[Any, Any], Tensor]
 Forward = Callable[[nn.Module, Any], Tensor]
@@ -360,8 +361,12 @@ class TorchSession(Session):
 
         def answer() -> int:
             number, kind, first, rows, round, where, batch, ends = unpack(question)
-            if kind != 1:
+            if kind == _library.METRICS:
                 self.fill_metrics(question)
+                return int(number)
+            if kind == _library.ACCURACY:
+                with torch.no_grad():
+                    self.fill_accuracy(question)
                 return int(number)
             views = self.views(where, first, rows)
             batches = self.batches(batch, ends, rows) if batch else None
@@ -559,8 +564,6 @@ def _tensor_over(row: Array) -> Tensor:
     """A tensor in the row's memory. Rows of models are read-only to NumPy, which torch does not
     know; nothing here writes to them."""
     if not row.flags.writeable:
-        from ._session import array_at
-
         row = array_at(_address(row), row.shape, row.strides, row.dtype.str, True, row)
     return torch.from_numpy(row)
 
