@@ -64,7 +64,7 @@ class Diverged(Error):
 
 
 class ConfigError(Error, ValueError):
-    """A config that cannot be run. The message names the key, what was given and what is allowed."""
+    """A config that cannot be run. The message names the key, what was given, what is allowed."""
 
     code = 78
 

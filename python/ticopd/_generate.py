@@ -1,4 +1,4 @@
-"""Writes methods.py, codecs.py and graphs.py from the library's tables: `python -m ticopd._generate`.
+"""Writes methods.py, codecs.py and graphs.py from the library's tables.
 
 The files are checked in, so that editors and type checkers see the classes; a test says when they
 are out of date.
@@ -121,7 +121,7 @@ def _call(start: str, parts: List[str], end: str, indent: str) -> List[str]:
     return [f"{indent}{start}", *(f"{indent}    {part}," for part in parts), f"{indent}{end}"]
 
 
-# -- Algorithms --------------------------------------------------------------------------------------
+# -- Algorithms ------------------------------------------------------------------------------------
 
 
 def _options_of_algorithm(a: Table) -> List[Tuple[str, str, str, str, List[str]]]:
@@ -200,7 +200,7 @@ def methods(tables: Table) -> str:
     return "\n".join(lines)
 
 
-# -- Codecs ------------------------------------------------------------------------------------------
+# -- Codecs ----------------------------------------------------------------------------------------
 
 
 def _python_type(option: Table) -> str:
@@ -279,7 +279,7 @@ def codecs(tables: Table) -> str:
     return "\n".join(lines)
 
 
-# -- Graphs ------------------------------------------------------------------------------------------
+# -- Graphs ----------------------------------------------------------------------------------------
 
 
 def graphs(tables: Table) -> str:

@@ -242,7 +242,7 @@ def _side_by_side(
             found[label] = read(Path(run))
         else:
             raise TypeError(
-                f"compare: {label!r} is a {type(run).__name__}; allowed are runs, results and folders"
+                f"compare: {label!r} is a {type(run).__name__}; allowed are runs, results, folders"
             )
     if out is None:
         return Comparison(found)

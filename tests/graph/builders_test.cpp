@@ -82,7 +82,7 @@ TEST(Builders, GraphsHaveTheDegreesOfTheirShape) {
 
 TEST(Builders, GraphsOfEverySizeAndKindAreSymmetric) {
   for (const GraphInfo& info : graph_table()) {
-    if (info.name == "file") continue;
+    if (info.name == "file" || info.name == "edges") continue;  // see edge_list_test.cpp
     for (const int n : {1, 2, 4, 8, 16, 64}) {
       GraphOptions o;
       o.kind = info.name;

@@ -122,7 +122,7 @@ TEST(GradientCases, CoverEveryObjective) {
   std::set<std::string> seen;
   for (const Case& one : cases()) seen.insert(one.problem.options.objective);
   for (const ObjectiveInfo& info : objective_table())
-    EXPECT_TRUE(seen.contains(std::string(info.name)))
+    EXPECT_TRUE(info.external || seen.contains(std::string(info.name)))
         << info.name << " has no case here: nothing compares its gradient with differences";
 }
 

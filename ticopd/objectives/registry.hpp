@@ -29,8 +29,8 @@ struct ObjectiveInfo {
   MakeModel<float> make_float = nullptr;
   MakeModel<double> make_double = nullptr;
   DeviceOutline outline = nullptr;  // null: devices have no kernels for it
-  bool external =
-      false;  // a program brings it (external.hpp): it reads no data and no other option
+  // A program brings it (external.hpp): it reads no data and takes no other option.
+  bool external = false;
 };
 
 // The objectives (registry.cpp) and the options of all of them (options.cpp).
