@@ -85,8 +85,9 @@ sanitize-cuda:
 	@for tool in memcheck racecheck; do \
 	  python3 tests/cuda/sanitize.py build/cuda/tests/test_cuda --tool $$tool || exit; done
 
-bench:
+bench: python
 	@tools/install_packages build bench
+	@build/release/ticopd data fetch mnist > /dev/null
 	@cmake --preset bench $(CMAKE_FLAGS) > /dev/null
 	@cmake --build --preset bench --parallel $(JOBS)
 	@/usr/bin/python3 bench/run.py --write
@@ -100,9 +101,10 @@ docs:
 	@cmake --build --preset release --parallel $(JOBS) --target write_docs
 	@build/release/tests/write_docs docs/configuration.md
 
-# The checks of .clang-tidy over the library and the command line.
+# The checks of .clang-tidy over the library and the command line, and mypy's over the Python package.
 tidy:
-	@tools/install_packages build tidy
+	@tools/install_packages build tidy python python_test
+	@/usr/bin/python3 -m mypy
 	@JOBS=$(JOBS) tools/tidy
 
 format:

@@ -1,6 +1,6 @@
 """Measures every figure of docs/performance.md and prints a table.
 
-    python3 bench/run.py [--build build/bench] [--threads 1 2] [--repeats 15] [--write]
+    python3 bench/run.py [--build build/bench] [--threads 1 2] [--repeats 15] [--only python] [--write]
 
 Programs to be compared are timed in turns within one run, and figures are ratios of medians: only these
 are meaningful on a machine whose speed changes. Each program checks its results; a wrong result ends the
@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 from figures import (agents_figures, entropy_figures, exchange_figures, gradient_figures,
-                     memory_figures)
+                     memory_figures, require)
+from python_figures import python_figures
 from ranks import ranks_figures
 from side import say
 from table import as_markdown, cores, machine, write_between_marks
@@ -39,11 +40,12 @@ def main():
                         help="build folder, configured with TICOPD_BUILD_BENCH (build/bench)")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--only", choices=["python"], help="these figures alone; nothing is written")
     parser.add_argument("--write", action="store_true", help="the table into docs/performance.md too")
     options = parser.parse_args()
     options.threads = [t for t in options.threads if t <= cores()] or [1]
     options.points = options.build / "bench/points"
-    if not (options.build / "bench/bench_gradient").is_file():
+    if not (options.build / "bench/bench_python").is_file():
         sys.exit(f"run.py: {options.build} has no benchmarks: build with -DTICOPD_BUILD_BENCH=ON")
 
     busy = busy_share()
@@ -51,10 +53,14 @@ def main():
         say(f"Something else runs here, {100 * busy:.0f} % of all cores: the figures will be poor, above "
             "all PyTorch's with all of them.")
     begin = time.monotonic()
+    if options.only:
+        print(as_markdown(python_figures(options, require)))
+        return
     rows, about = gradient_figures(options)
     rows += exchange_figures(options) + entropy_figures(options)
     rows += memory_figures(options) + agents_figures(options)
     rows += ranks_figures(options)
+    rows += python_figures(options, require)
     steps = about["overfit_steps"]
     text = "\n\n".join([
         f"{machine()}, `make bench`. Kernel chosen here: {about['used']}; BLAS: {about['blas']}; peer: "

@@ -22,9 +22,9 @@ QSGD = ticopd.Qsgd(bits=8, scaled=False)
 TOP_K = ticopd.TopK(fraction=0.03, then=ticopd.Qsgd(bits=6, scaled=False), coding="entropy")
 
 METHODS = {
-    "TiCoPD, 8-bit qsgd": (ticopd.TiCoPD(alpha=0.1, theta=0.5, eta=0.05), QSGD),
-    "TiCoPD, top-k 3 %": (ticopd.TiCoPD(alpha=0.1, theta=0.5, eta=0.05), TOP_K),
-    "CHOCO-SGD, 8-bit qsgd": (ticopd.ChocoSGD(eta=0.05, gamma=0.5), QSGD),
+    "TiCoPD, 8-bit qsgd": (ticopd.TiCoPD(alpha=0.1, theta=2, eta=0.5), QSGD),
+    "TiCoPD, top-k": (ticopd.TiCoPD(alpha=0.1, theta=2, eta=0.4), TOP_K),
+    "CHOCO-SGD, 8-bit qsgd": (ticopd.ChocoSGD(eta=0.02, gamma=0.9), QSGD),
     "DGD, uncompressed": (ticopd.DGD(eta=0.05), ticopd.Identity()),
 }
 
@@ -107,7 +107,7 @@ def draw(found, file):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--iterations", type=int, default=3000)
+    parser.add_argument("--iterations", type=int, default=5000)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--points", type=int, default=30, help="how often the accuracy is measured")
     parser.add_argument("--test-images", type=int, default=10_000)

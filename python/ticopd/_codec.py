@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from ctypes import byref, c_size_t, c_void_p, string_at
+from ctypes import addressof, byref, c_size_t, c_void_p
 from typing import Any, ClassVar, Dict, Mapping, NamedTuple, Optional, Tuple, Type, Union
 
 import numpy as np
@@ -18,6 +18,10 @@ from ._words import not_allowed
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
+_char = ctypes.c_char
+_copied = ctypes.PYFUNCTYPE(ctypes.py_object, c_void_p, c_size_t)(
+    ("PyBytes_FromStringAndSize", ctypes.pythonapi)
+)
 _encode = lib.tc_codec_encode
 _decode = lib.tc_codec_decode
 
@@ -45,6 +49,14 @@ class ErrorBound(NamedTuple):
     unbiased: bool
     relative: float
     absolute: float
+
+
+def _address(v: npt.NDArray[Any]) -> int:
+    """Where the numbers are. NumPy's own way takes four times as long."""
+    try:
+        return addressof(_char.from_buffer(v))  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # read-only, or empty
+        return int(v.ctypes.data)
 
 
 class _Handle:
@@ -158,14 +170,16 @@ class Codec:
         """
         if type(v) is not np.ndarray:
             v = np.asarray(v)
-        handle = self._handle(v.dtype)
+        handle = self._handles.single
+        if v.dtype is not _FLOAT32 or handle is None or handle.process is not _library._process:
+            handle = self._handle(v.dtype)
         if v.ndim != 1:
             raise ValueError(f"encode: v has the shape {v.shape}, allowed is a vector")
         if not v.flags.c_contiguous:
             v = np.ascontiguousarray(v)
         try:
             code = _encode(
-                handle.address, v.ctypes.data, v.size, seed, round, agent, channel,
+                handle.address, _address(v), v.size, seed, round, agent, channel,
                 handle.bytes_ref, handle.size_ref,
             )  # fmt: skip
         except ctypes.ArgumentError:
@@ -174,7 +188,8 @@ class Codec:
         if code:
             _library.check(code)
         size = handle.size.value
-        return string_at(handle.bytes.value or 0, size) if size else b""
+        payload: bytes = _copied(handle.bytes, size) if size else b""
+        return payload
 
     def decode(
         self,
@@ -197,17 +212,14 @@ class Codec:
             b = bytes(b)
         if out is None:
             out = np.empty(d, dtype)
-        elif (
-            not isinstance(out, np.ndarray)
-            or out.shape != (d,)
-            or not out.flags.c_contiguous
-            or not out.flags.writeable
-        ):
+        elif type(out) is not np.ndarray or out.shape != (d,) or not out.flags.carray:
             raise ValueError(f"decode: out must be a vector of {d} numbers, without gaps, writable")
-        handle = self._handle(out.dtype)
+        handle = self._handles.single
+        if out.dtype is not _FLOAT32 or handle is None or handle.process is not _library._process:
+            handle = self._handle(out.dtype)
         try:
             code = _decode(
-                handle.address, b, len(b), seed, round, agent, channel, out.ctypes.data, d
+                handle.address, b, len(b), seed, round, agent, channel, _address(out), d
             )
         except ctypes.ArgumentError:
             self._refuse_identity(seed, round, agent, channel)

@@ -655,9 +655,9 @@ class Run(Shown):
             _library.check(lib.tc_run_save(handle.address, os.fsencode(place)))
             if not snapshot:
                 self._work()
-            if self._session is not None:
-                self._session.save(place)
             saved = int(lib.tc_run_saved_round(handle.address))
+            if self._session is not None:
+                self._session.save(place, saved)
             self._warn()
         if failed is not None:
             warnings.warn(
@@ -676,7 +676,8 @@ class Run(Shown):
             _library.check(lib.tc_run_resume(handle.address, os.fsencode(place)))
             self._work()
             if self._session is not None:
-                self._session.load(place)
+                models, first = self._models()
+                self._session.load(place, self._round(), range(first, first + len(models)))
             self._cells = None
             self._refresh()
             self._warn()

@@ -140,16 +140,10 @@ class Session:
 
     # Extra state, beside the library's checkpoint.
 
-    def state(self) -> Any:
-        return None
-
-    def restore(self, state: Any) -> None:
+    def save(self, folder: Path, round: int) -> None:
         pass
 
-    def save(self, folder: Path) -> None:
-        pass
-
-    def load(self, folder: Path) -> None:
+    def load(self, folder: Path, round: int, agents: range) -> None:
         pass
 
     # Checks
