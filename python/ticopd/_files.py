@@ -1,4 +1,4 @@
-"""How this package writes files: under a temporary name first, so that no reader sees half of one."""
+"""How this package writes files: under another name first, so that no reader sees half of one."""
 
 from __future__ import annotations
 

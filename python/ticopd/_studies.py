@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from ctypes import byref, c_void_p
@@ -232,8 +233,12 @@ def compare(
 def _side_by_side(
     runs: Mapping[str, Any], out: Optional[Folder], options: Mapping[str, Any]
 ) -> Comparison:
+    if not runs:
+        raise ValueError("compare: there is no run")
     found: Dict[str, Result] = {}
     for label, run in runs.items():
+        if not isinstance(label, str):
+            raise TypeError(f"compare: the label {label!r} is a {type(label).__name__}, no text")
         if isinstance(run, Run):
             found[label] = run.result()
         elif isinstance(run, Result):
@@ -248,18 +253,26 @@ def _side_by_side(
         return Comparison(found)
     folder = Path(out)
     places = []
-    for label, run in runs.items():
+    for number, (label, run) in enumerate(runs.items()):
+        if "=" in label:
+            raise ValueError(f"compare: label {label!r}: in files a label cannot have a =")
         place = found[label].folder
         if place is None:
             if not isinstance(run, Run):
                 raise UsageError(
                     f"compare: {label!r} has no folder; give the run itself, or read it"
                 )
-            place = folder / label
+            place = folder / _folder_name(label, number)
             run.save(place)
         places.append(f"{label}={place}")
     data = report(places, folder, **dict(options))
     return Comparison(found, folder, data)
+
+
+def _folder_name(label: str, number: int) -> str:
+    """The label, if it can be the name of a folder; otherwise what is left of it, and a number."""
+    name = re.sub(r"[^\w .+-]", "_", label).strip(" .")[:100]
+    return name if name and name == label else f"{name or 'run'}-{number + 1}"
 
 
 def report(folders: Sequence[Folder], out: Folder, **options: Any) -> Dict[str, Any]:

@@ -118,6 +118,18 @@ def test_compare_of_runs_results_and_folders(tmp_path):
         ticopd.compare({"a": 3})
 
 
+def test_labels_of_any_kind_stay_in_the_folder(tmp_path):
+    labels = ["../up", "a/b", "..", "", "x" * 300, "TiCoPD, 4 bit", "\u03b1: no"]
+    runs = {label: ticopd.Run(Distance(), **options(iterations=5)) for label in labels}
+    for run in runs.values():
+        run.step(5)
+    comparison = ticopd.compare(runs, tmp_path / "out")
+    assert list(comparison.runs) == labels
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    folders = [path for path in (tmp_path / "out").iterdir() if path.is_dir()]
+    assert len(folders) == len(labels)
+
+
 def test_tune_finds_step_sizes_of_a_file_and_of_a_dict(config, tmp_path):
     tuned = ticopd.tune(config, tmp_path / "search", runs=3, threads=1)
     assert set(tuned.best) == {"eta", "gamma"}

@@ -95,6 +95,7 @@ PrepareOptions prepare_options(const Options& options, tc_study& study) {
 }
 
 std::vector<fs::path> paths(const char* const* files, std::size_t count) {
+  if (count == 0) throw UsageError("there is no file or folder; give at least one");
   require(files, "files");
   std::vector<fs::path> all;
   for (std::size_t i = 0; i < count; ++i) {
