@@ -254,8 +254,8 @@ def _side_by_side(
     folder = Path(out)
     places = []
     for number, (label, run) in enumerate(runs.items()):
-        if "=" in label:
-            raise ValueError(f"compare: label {label!r}: in files a label cannot have a =")
+        if not label or "=" in label:
+            raise ValueError(f"compare: label {label!r}: in files a label has letters and no =")
         place = found[label].folder
         if place is None:
             if not isinstance(run, Run):

@@ -119,7 +119,7 @@ def test_compare_of_runs_results_and_folders(tmp_path):
 
 
 def test_labels_of_any_kind_stay_in_the_folder(tmp_path):
-    labels = ["../up", "a/b", "..", "", "x" * 300, "TiCoPD, 4 bit", "\u03b1: no"]
+    labels = ["../up", "a/b", "..", ".", "x" * 300, "TiCoPD, 4 bit", "\u03b1: no"]
     runs = {label: ticopd.Run(Distance(), **options(iterations=5)) for label in labels}
     for run in runs.values():
         run.step(5)

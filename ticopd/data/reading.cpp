@@ -30,7 +30,7 @@ class Collector {
  public:
   Take<T> take() {
     return [this](const Sample<T>& sample) {
-      std::visit([this](const auto& x) { add(x); }, sample);
+      std::visit([this](const auto& x) { this->add(x); }, sample);
       ++samples_;
     };
   }

@@ -104,7 +104,7 @@ void RunFolder::refuse_if_taken(bool resume) const {
         "--out {}: is not empty; give a new folder, or --resume to go on with the run in it",
         path_.string()));
   if (resume && !empty && !is_ours())
-    throw UsageError(fmt::format("{}: holds files, but no run by ticopd", path_.string()));
+    throw UsageError(fmt::format("--resume: {} holds files, but no run by ticopd", path_.string()));
 }
 
 // A metrics.csv alone may be anybody's.
