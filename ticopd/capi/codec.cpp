@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
-#include "ticopd/capi/call.hpp"
+#include "ticopd/capi/handles.hpp"
 #include "ticopd/codecs/table.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/config.hpp"
@@ -17,7 +17,7 @@ using capi::call;
 using capi::require;
 using nlohmann::json;
 
-struct tc_codec {
+struct tc_codec : ticopd::capi::Held {
   std::variant<std::shared_ptr<const Codec<float>>, std::shared_ptr<const Codec<double>>> codec;
   Bytes payload;  // of the last call
 };
@@ -72,7 +72,7 @@ int tc_codec_open(const char* options, int precision, tc_codec** codec) {
     require(codec, "codec");
     *codec = nullptr;
     const Config config = config_of(capi::read_json(options, "codec"));
-    auto made = std::make_unique<tc_codec>();
+    auto made = std::make_shared<tc_codec>();
     if (precision == TC_FLOAT)
       made->codec = configured_codec<float>(config);
     else if (precision == TC_DOUBLE)
@@ -80,40 +80,41 @@ int tc_codec_open(const char* options, int precision, tc_codec** codec) {
     else
       throw UsageError(
           fmt::format("precision = {}: allowed are 4 (float) and 8 (double)", precision));
-    *codec = made.release();
+    *codec = capi::new_handle(made);
   });
 }
 
 void tc_codec_close(tc_codec* codec) {
-  delete codec;
+  capi::close_handle(codec);
 }
 
 int tc_codec_encode(tc_codec* codec, const void* v, size_t d, uint64_t seed, uint32_t round,
                     uint32_t agent, uint16_t channel, const void** bytes, size_t* size) {
   return call([&] {
-    require(codec, "codec");
+    const capi::Use<tc_codec> use(codec, "codec");
     require(v, "v");
+    require(bytes, "bytes");
+    require(size, "size");
     check_length(d);
     const MessageId message{seed, round, agent, channel};
-    if (!std::visit([&](const auto& c) { return encode(*c, v, d, message, codec->payload); },
-                    codec->codec))
+    if (!std::visit([&](const auto& c) { return encode(*c, v, d, message, use->payload); },
+                    use->codec))
       throw FormatError("encode: the row or its norm is not finite");
-    *bytes = codec->payload.data();
-    *size = codec->payload.size();
+    *bytes = use->payload.data();
+    *size = use->payload.size();
   });
 }
 
 int tc_codec_decode(tc_codec* codec, const void* bytes, size_t size, uint64_t seed, uint32_t round,
                     uint32_t agent, uint16_t channel, void* v, size_t d) {
   return call([&] {
-    require(codec, "codec");
+    const capi::Use<tc_codec> use(codec, "codec");
     require(v, "v");
     if (size > 0) require(bytes, "bytes");
     check_length(d);
     const MessageId message{seed, round, agent, channel};
     const std::span payload(static_cast<const std::byte*>(bytes), size);
-    if (!std::visit([&](const auto& c) { return decode(*c, payload, message, v, d); },
-                    codec->codec))
+    if (!std::visit([&](const auto& c) { return decode(*c, payload, message, v, d); }, use->codec))
       throw FormatError(
           fmt::format("decode: these {} bytes are no payload of {} numbers", size, d));
   });
@@ -121,9 +122,9 @@ int tc_codec_decode(tc_codec* codec, const void* bytes, size_t size, uint64_t se
 
 int tc_codec_about(const tc_codec* codec, size_t d, char** text) {
   return call([&] {
-    require(codec, "codec");
+    const auto found = capi::find(codec, "codec");
     check_length(d);
-    capi::give(std::visit([&](const auto& c) { return about(*c, d); }, codec->codec), text);
+    capi::give(std::visit([&](const auto& c) { return about(*c, d); }, found->codec), text);
   });
 }
 }

@@ -22,7 +22,11 @@ int tc_config_read(const char* file, const char* const* overrides, size_t count,
   return call([&] {
     capi::require(file, "file");
     std::vector<std::string> set;
-    for (std::size_t i = 0; i < count; ++i) set.emplace_back(overrides[i]);
+    if (count > 0) capi::require(overrides, "overrides");
+    for (std::size_t i = 0; i < count; ++i) {
+      capi::require(overrides[i], "overrides");
+      set.emplace_back(overrides[i]);
+    }
     json tree = read_toml(file);
     apply_overrides(tree, set);
     fs::path folder = fs::path(file).parent_path();
@@ -42,7 +46,11 @@ int tc_config_complete(const char* config, const char* folder, char** text) {
 }
 
 int tc_config_to_toml(const char* config, char** toml) {
-  return call([&] { capi::give(json_to_toml(capi::read_json(config, "config")), toml); });
+  return call([&] {
+    const json tree = capi::read_json(config, "config");
+    if (!tree.is_object()) throw UsageError("config: allowed is a table");
+    capi::give(json_to_toml(tree), toml);
+  });
 }
 
 int tc_folder_read(const char* folder, char** text) {

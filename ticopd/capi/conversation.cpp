@@ -76,6 +76,7 @@ int Conversation::next(std::uint64_t answered, double seconds, tc_question& ques
     turn_.give_to(Turn::Of::worker);
   }
   if (!turn_.wait_for(Turn::Of::caller, seconds)) return TC_WAIT;
+  if (closing_) throw UsageError("this handle was closed by another thread");
   if (state_ == State::asking) {
     question = question_;
     return TC_ASKS;
@@ -84,6 +85,13 @@ int Conversation::next(std::uint64_t answered, double seconds, tc_question& ques
   work_ = {};
   if (error_) std::rethrow_exception(std::exchange(error_, {}));
   return TC_OK;
+}
+
+std::exception_ptr Conversation::drop_result() {
+  if (!turn_.is_of(Turn::Of::caller) || state_ != State::done) return nullptr;
+  state_ = State::idle;
+  work_ = {};
+  return std::exchange(error_, {});
 }
 
 void Conversation::give_up() {
@@ -95,15 +103,14 @@ void Conversation::stop_asking() {
   if (turn_.is_of(Turn::Of::caller) && state_ == State::asking) given_up_ = true;
 }
 
-void Conversation::close() {
-  if (forked()) {
-    if (thread_.joinable()) thread_.detach();  // a thread of the parent: there is none to join
-    return;
-  }
-  if (!thread_.joinable()) return;
+void Conversation::begin_closing() {
   closing_ = true;
-  turn_.end();  // if it computes, it does so until its next question or the end of its work
-  thread_.join();
+  turn_.end();
+}
+
+void Conversation::close() {
+  begin_closing();
+  if (thread_.joinable()) thread_.join();  // computes until its next question, or to the end
 }
 
 }  // namespace ticopd::capi

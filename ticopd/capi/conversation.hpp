@@ -1,7 +1,5 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <atomic>
 #include <exception>
 #include <functional>
@@ -28,19 +26,24 @@ class Conversation {
   // TC_ASKS and a question, TC_WAIT, or TC_OK: the work is done. Rethrows what ended it.
   int next(std::uint64_t answered, double seconds, tc_question& question);
   bool busy() const { return !turn_.is_of(Turn::Of::caller) || state_ != State::idle; }
-  bool computes() const { return turn_.is_of(Turn::Of::worker); }
+  // The work is done, without an error, and next() was not called since.
+  bool ended_well() const {
+    return turn_.is_of(Turn::Of::caller) && state_ == State::done && !error_;
+  }
+  // The work is done and next() was not called since: forgets it. Returns why it failed, or null.
+  std::exception_ptr drop_result();
   // Waits until it does not; false after `seconds` (negative: as long as it takes).
   bool wait(double seconds) const { return turn_.wait_for(Turn::Of::caller, seconds); }
   void give_up();      // the open question throws MeasuringStopped in the work
   void stop_asking();  // the same for this question and all that would follow
   void close();        // whatever the thread does, it ends
+  // From now on every wait ends at once, that of another thread of the caller's, too. close() does
+  // the rest when no such thread is left inside.
+  void begin_closing();
   const std::atomic<bool>& closing() const { return closing_; }
 
   // The work's side, from any of its threads, one at a time. Returns when it is answered.
   void ask(tc_question question);
-
-  // True in a child of the process that made it: the thread is not there.
-  bool forked() const { return ::getpid() != process_; }
 
  private:
   enum class State { idle, working, asking, done };
@@ -48,13 +51,12 @@ class Conversation {
 
   void run();
 
-  const int process_ = ::getpid();
   mutable Turn turn_;
   // Written by whoever has the turn.
-  State state_ = State::idle;
+  std::atomic<State> state_{State::idle};
   tc_question question_{};
   std::uint64_t questions_ = 0;
-  bool given_up_ = false;
+  std::atomic<bool> given_up_{false};
   std::function<void()> work_;
   std::exception_ptr error_;
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "ticopd/capi/call.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/system/json.hpp"
 
@@ -16,12 +17,13 @@ namespace {
 using nlohmann::json;
 
 std::vector<Segment> read_layout(const char* text, std::size_t dimension) {
-  const json parts = parse_json(text);
-  const auto refuse = [&](const std::string& why) {
+  std::string why;
+  const json parts = parse_json(text, &why);
+  const auto refuse = [](const std::string& what) {
     throw ConfigError(
-        fmt::format("layout: {}; allowed is a list such as [[\"W1\", [100, 784]]]", why));
+        fmt::format("layout: {}; allowed is a list such as [[\"W1\", [100, 784]]]", what));
   };
-  if (!parts.is_array()) refuse("is no list");
+  if (!parts.is_array()) refuse(parts.is_discarded() ? "is no JSON (" + why + ")" : "is no list");
   std::vector<Segment> all;
   std::size_t numbers = 0;
   for (const json& part : parts) {
@@ -43,6 +45,17 @@ std::vector<Segment> read_layout(const char* text, std::size_t dimension) {
   if (numbers != dimension)
     refuse(fmt::format("its parts have {} numbers, and a model has {}", numbers, dimension));
   return all;
+}
+
+template <class T>
+void refuse_start(const std::vector<std::byte>& bytes) {
+  for (std::size_t k = 0; k < bytes.size() / sizeof(T); ++k) {
+    T value;
+    std::memcpy(&value, bytes.data() + k * sizeof(T), sizeof(T));
+    if (!std::isfinite(value))
+      throw ConfigError(
+          fmt::format("start: is {} at coordinate {}; allowed are finite numbers", value, k));
+  }
 }
 
 // Evaluations become questions about all rows at once if the rows lie evenly in memory, as those of
@@ -206,12 +219,17 @@ Problem Problem::read(const tc_problem& given, std::size_t precision) {
   if (given.start != nullptr) {
     const auto* bytes = static_cast<const std::byte*>(given.start);
     p.start.assign(bytes, bytes + given.dimension * precision);
+    precision == sizeof(float) ? refuse_start<float>(p.start) : refuse_start<double>(p.start);
   }
   if (given.fingerprints != nullptr)
     for (std::size_t i = 0; i < agents; ++i)
       p.fingerprints.emplace_back(given.fingerprints[i] != nullptr ? given.fingerprints[i] : "");
   if (given.layout != nullptr) p.layout = read_layout(given.layout, p.dimension);
-  for (std::size_t i = 0; i < given.metric_count; ++i) p.metrics.emplace_back(given.metrics[i]);
+  if (given.metric_count > 0) require(given.metrics, "metrics");
+  for (std::size_t i = 0; i < given.metric_count; ++i) {
+    require(given.metrics[i], "metrics");
+    p.metrics.emplace_back(given.metrics[i]);
+  }
   return p;
 }
 

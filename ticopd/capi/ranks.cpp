@@ -1,12 +1,10 @@
 #include "ticopd/capi/ranks.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 
-#include "ticopd/capi/call.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/transport/plugin.hpp"
 
@@ -21,12 +19,6 @@ void leave_at_once(const std::string& what) {
   std::_Exit(TC_INTERRUPTED);
 }
 
-void refuse_child(const tc_ranks* ranks) {
-  capi::require(ranks, "ranks");
-  if (ranks->process != ::getpid())
-    throw UsageError("ranks: belong to the process that forked this one");
-}
-
 }  // namespace
 
 extern "C" {
@@ -35,38 +27,42 @@ int tc_ranks_join(double deadline_s, tc_ranks** ranks) {
   return capi::call([&] {
     capi::require(ranks, "ranks");
     *ranks = nullptr;
+    if (!(deadline_s > 0 && deadline_s <= 1e9))
+      throw UsageError(fmt::format("deadline_s = {}: allowed is a number above 0", deadline_s));
     if (processes_started() == 0)
       throw UnavailableError(
           "ranks: no mpirun started this process; start it with `mpirun -n 4 python ...`");
-    auto made = std::make_unique<tc_ranks>();
-    made->process = ::getpid();
+    auto made = std::make_shared<tc_ranks>();
     made->processes = join_processes(deadline_s, leave_at_once);
     made->processes->set_deadline(deadline_s);
-    *ranks = made.release();
+    *ranks = capi::new_handle(made);
   });
 }
 
 int tc_ranks_size(const tc_ranks* ranks) {
-  return ranks == nullptr ? 0 : ranks->processes->size();
+  const auto found = std::dynamic_pointer_cast<tc_ranks>(capi::held(ranks));
+  return found ? found->processes->size() : 0;
 }
 
 int tc_ranks_rank(const tc_ranks* ranks) {
-  return ranks == nullptr ? 0 : ranks->processes->rank();
+  const auto found = std::dynamic_pointer_cast<tc_ranks>(capi::held(ranks));
+  return found ? found->processes->rank() : 0;
 }
 
 int tc_ranks_close(tc_ranks* ranks) {
   return capi::call([&] {
-    refuse_child(ranks);
-    ranks->processes->close();
-    delete ranks;
+    const capi::Use<tc_ranks> use(ranks, "ranks");
+    use->processes->close();
+    use->closed = true;
+    capi::close_handle(ranks);
   });
 }
 
 int tc_ranks_fail(tc_ranks* ranks, int code, const char* why, char** report) {
   return capi::call([&] {
-    refuse_child(ranks);
+    const capi::Use<tc_ranks> use(ranks, "ranks");
     capi::require(why, "why");
-    Processes& all = *ranks->processes;
+    Processes& all = *use->processes;
     std::string what = why;
     if (const std::string lost = all.lost(); !lost.empty() && code != TC_INTERRUPTED) {
       code = TC_INTERRUPTED;

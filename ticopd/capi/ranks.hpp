@@ -2,9 +2,10 @@
 
 #include <memory>
 
+#include "ticopd/capi/handles.hpp"
 #include "ticopd/transport/processes.hpp"
 
-struct tc_ranks {
+struct tc_ranks : ticopd::capi::Held {
   std::unique_ptr<ticopd::Processes> processes;
-  int process;  // a child of it must not speak to the others
+  std::atomic<bool> closed{false};  // MPI has ended: the runs over these ranks cannot go on
 };

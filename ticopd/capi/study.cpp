@@ -1,13 +1,12 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "ticopd/capi/call.hpp"
 #include "ticopd/capi/conversation.hpp"
+#include "ticopd/capi/handles.hpp"
 #include "ticopd/capi/questions.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/analysis.hpp"
@@ -25,9 +24,10 @@ using nlohmann::json;
 
 namespace fs = std::filesystem;
 
-struct tc_study {
+struct tc_study : capi::Held {
+  ~tc_study() override { conversation.close(); }  // its work uses all that stands below
+
   capi::Conversation conversation;
-  std::atomic<bool> in_use{false};
   std::atomic<bool> stop{false};
   json result;  // null until the work is done
 
@@ -42,22 +42,8 @@ struct tc_study {
 
 namespace {
 
-class Use {
- public:
-  explicit Use(tc_study* study) : study_(study) {
-    require(study, "study");
-    if (study->conversation.forked())
-      throw UsageError("this study belongs to the process that forked this one");
-    if (study->in_use.exchange(true))
-      throw UsageError("this study is used by another thread; one at a time");
-  }
-  ~Use() { study_->in_use = false; }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  tc_study* operator->() const { return study_; }
-
- private:
-  tc_study* study_;
+struct Use : capi::Use<tc_study> {
+  explicit Use(tc_study* study) : capi::Use<tc_study>(study, "study") {}
 };
 
 // The options of a study; a misspelt one is refused, as the command line does.
@@ -112,13 +98,13 @@ json texts(const std::vector<fs::path>& files) {
 }
 
 // Makes a study and lets it begin. `work` is called on its thread and returns the result.
-void open(tc_study** to, std::unique_ptr<tc_study> study, std::function<json()> work) {
+void open(tc_study** to, std::shared_ptr<tc_study> study, std::function<json()> work) {
   tc_study& made = *study;
   made.conversation.begin([&made, work = std::move(work)] {
     const StopScope heard(&made.stop);
     made.result = work();
   });
-  *to = study.release();
+  *to = capi::new_handle(std::move(study));
 }
 
 json result_of(const Compared& compared) {
@@ -215,7 +201,7 @@ int tc_compare(const char* const* files, size_t count, const char* options, tc_s
     const Options given(options, {"out", "resume", "threads", "offline", "set"});
     auto run_set = std::make_shared<const RunSet>(
         read_run_set(paths(files, count), given.get<std::vector<std::string>>("set", {})));
-    auto made = std::make_unique<tc_study>();
+    auto made = std::make_shared<tc_study>();
     const CompareOptions o = compare_options(given, *made, run_set->runs.size());
     open(study, std::move(made), [run_set, o] { return result_of(compare(*run_set, o)); });
   });
@@ -229,7 +215,7 @@ int tc_tune(const char* file, const char* config, const char* options, const tc_
     const Options given(options, {"out", "resume", "threads", "offline", "set", "runs", "metric",
                                   "budget_bits", "budget_iterations"});
     auto run_set = std::make_shared<const RunSet>(run_set_to_tune(file, config, given));
-    auto made = std::make_unique<tc_study>();
+    auto made = std::make_shared<tc_study>();
     SearchOptions o = search_options(given, *made);
     if (problem != nullptr)
       o.prepare.external = capi::ask_objective(
@@ -246,7 +232,7 @@ int tc_theory(const char* config, const char* folder, const tc_problem* problem,
     *study = nullptr;
     const Config parsed =
         Config::from_json(capi::read_json(config, "config"), folder != nullptr ? folder : ".");
-    auto made = std::make_unique<tc_study>();
+    auto made = std::make_shared<tc_study>();
     AnalysisOptions o;
     tc_study& told = *made;
     o.prepare.say = o.progress = [&told](const std::string& text) { told.tell({{"text", text}}); };
@@ -270,19 +256,18 @@ int tc_study_next(tc_study* study, uint64_t answered, double seconds, tc_questio
 
 int tc_study_progress(tc_study* study, char** text) {
   return call([&] {
-    require(study, "study");
-    const std::lock_guard lock(study->events_mutex);
-    capi::give(study->events, text);
-    study->events = json::array();
+    const auto found = capi::find(study, "study");
+    const std::lock_guard lock(found->events_mutex);
+    capi::give(found->events, text);
+    found->events = json::array();
   });
 }
 
 int tc_study_stop(tc_study* study) {
   return call([&] {
-    require(study, "study");
-    if (study->conversation.forked()) throw UsageError("this study belongs to another process");
-    study->stop = true;
-    study->conversation.stop_asking();
+    const auto found = capi::find(study, "study");
+    found->stop = true;
+    found->conversation.stop_asking();
   });
 }
 
@@ -296,10 +281,10 @@ int tc_study_result(tc_study* study, char** text) {
 }
 
 void tc_study_close(tc_study* study) {
-  if (study == nullptr || study->conversation.forked()) return;
-  study->stop = true;
-  study->conversation.close();
-  delete study;
+  const std::shared_ptr<tc_study> closed = capi::close_handle(study);
+  if (!closed) return;
+  closed->stop = true;
+  capi::close(*closed);
 }
 
 int tc_report(const char* const* folders, size_t count, const char* out, const char* options,

@@ -9,6 +9,7 @@ namespace ticopd::capi {
 namespace {
 
 constexpr double longest_spin = 30e-6;  // seconds; about what it costs to sleep and wake up
+constexpr double longest_wait = 1e8;    // three years; more would overflow the clock
 
 void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -61,8 +62,10 @@ bool Turn::wait_for(Of who, double seconds) {
   ++sleepers_;
   const auto mine = [&] { return over(who); };
   bool there = true;
-  if (seconds < 0)
+  if (seconds < 0 || seconds > longest_wait)
     changed_.wait(lock, mine);
+  else if (seconds != seconds)  // nan: does not wait
+    there = mine();
   else
     there = changed_.wait_for(lock, std::chrono::duration<double>(seconds), mine);
   --sleepers_;

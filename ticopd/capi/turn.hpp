@@ -16,17 +16,16 @@ class Turn {
 
   void give_to(Of who);
   // True once it is that thread's turn; false after `seconds` (negative: waits as long as it
-  // takes).
+  // takes). After end() it is true at once.
   bool wait_for(Of who, double seconds = -1);
   bool is_of(Of who) const { return turn_.load(std::memory_order_acquire) == who; }
 
-  // From now on the worker waits for nothing: it looks if it shall go on.
+  // From now on nobody waits: both look if they shall go on.
   void end();
 
  private:
   bool over(Of who) const {
-    return turn_.load(std::memory_order_seq_cst) == who ||
-           (who == Of::worker && ended_.load(std::memory_order_seq_cst));
+    return turn_.load(std::memory_order_seq_cst) == who || ended_.load(std::memory_order_seq_cst);
   }
   bool spin(Of who) const;
   void wake();

@@ -57,7 +57,7 @@ class Analysing {
   }
 
   void name() {
-    s_.name = config_.get<std::string>("name");
+    s_.name = config_.tree().value("name", "run");  // a config from a program may have none
     s_.graph = config_.get<std::string>("graph.kind");
     s_.algorithm = config_.get<std::string>("algorithm.name");
     s_.agents = setup().graph.agents();
