@@ -13,7 +13,7 @@ import numpy.typing as npt
 from . import _library
 from ._errors import ConfigError
 from ._library import lib
-from ._values import plain, whole
+from ._values import plain, real, whole
 from ._words import not_allowed
 
 _FLOAT32 = np.dtype(np.float32)
@@ -26,6 +26,12 @@ _encode = lib.tc_codec_encode
 _decode = lib.tc_codec_decode
 
 Bytes = Union[bytes, bytearray, memoryview]
+
+# The largest numbers that a message's identity can have, and the longest message.
+_SEED = (1 << 64) - 1
+_WORD = (1 << 32) - 1
+_CHANNEL = (1 << 16) - 1
+_LONGEST = 1 << 32
 
 # What the number of a short form such as "qsgd:4" means; "top_k:0.02" and "rand_k:0.02" are a
 # fraction, "top_k:20" is k.
@@ -57,6 +63,13 @@ def _address(v: npt.NDArray[Any]) -> int:
         return addressof(_char.from_buffer(v))  # type: ignore[arg-type]
     except (TypeError, ValueError):  # read-only, or empty
         return int(v.ctypes.data)
+
+
+def _bytes_of(b: Any) -> bytes:
+    try:
+        return memoryview(b).tobytes()
+    except TypeError:
+        raise TypeError(f"decode: the payload is a {type(b).__name__}; allowed are bytes") from None
 
 
 class _Handle:
@@ -127,6 +140,8 @@ class Codec:
                     if table.setdefault(inner_key, inner_value) != inner_value:
                         raise ConfigError(f"codec.{inner_key}: given twice, by codec.then, too")
                 continue
+            if key == "then" and isinstance(value, type):
+                as_codec(value)  # says that an instance is needed
             table[key] = plain(value, f"codec.{key}")
         defaults = _defaults_of(name)
         self._table = {
@@ -170,13 +185,17 @@ class Codec:
         """
         if type(v) is not np.ndarray:
             v = np.asarray(v)
+        if not (0 <= seed <= _SEED and 0 <= round <= _WORD and 0 <= agent <= _WORD
+                and 0 <= channel <= _CHANNEL):  # fmt: skip
+            self._refuse_identity(seed, round, agent, channel)
         handle = self._handles.single
         if v.dtype is not _FLOAT32 or handle is None or handle.process is not _library._process:
             handle = self._handle(v.dtype)
         if v.ndim != 1:
             raise ValueError(f"encode: v has the shape {v.shape}, allowed is a vector")
-        if not v.flags.c_contiguous:
-            v = np.ascontiguousarray(v)
+        flags = v.flags
+        if not (flags.c_contiguous and flags.aligned):
+            v = v.copy()
         try:
             code = _encode(
                 handle.address, _address(v), v.size, seed, round, agent, channel,
@@ -209,7 +228,12 @@ class Codec:
         encoded; `out` is a vector of d numbers without gaps, and then has the dtype.
         """
         if type(b) is not bytes:
-            b = bytes(b)
+            b = _bytes_of(b)
+        if type(d) is not int:
+            d = whole(d, "d")
+        if not (0 <= seed <= _SEED and 0 <= round <= _WORD and 0 <= agent <= _WORD
+                and 0 <= channel <= _CHANNEL):  # fmt: skip
+            self._refuse_identity(seed, round, agent, channel)
         if out is None:
             out = np.empty(d, dtype)
         elif type(out) is not np.ndarray or out.shape != (d,) or not out.flags.carray:
@@ -230,12 +254,19 @@ class Codec:
 
     @staticmethod
     def _refuse_identity(seed: Any, round: Any, agent: Any, channel: Any) -> None:
-        whole(seed, "seed")
-        whole(round, "round")
-        whole(agent, "agent")
-        whole(channel, "channel")
+        """Raises if one of them does not fit into a message; returns otherwise."""
+        for key, value, most in (
+            ("seed", seed, _SEED),
+            ("round", round, _WORD),
+            ("agent", agent, _WORD),
+            ("channel", channel, _CHANNEL),
+        ):
+            if not 0 <= whole(value, key) <= most:
+                raise ValueError(f"{key} = {value}: allowed is a whole number from 0 to {most}")
 
     def _about(self, d: int) -> Dict[str, Any]:
+        if not 1 <= whole(d, "d") <= _LONGEST:
+            raise ValueError(f"d = {d}: allowed is a whole number from 1 to {_LONGEST}")
         address = self._handle(_FLOAT32).address
         about: Dict[str, Any] = _library.json_of(lib.tc_codec_about, address, whole(d, "d"))
         return about
@@ -300,6 +331,7 @@ def _split(text: str) -> Tuple[str, Dict[str, Any]]:
             value = float(number)
         except ValueError:
             raise ConfigError(f'codec = "{text}": "{number}" is no number') from None
+        real(value, f"codec.{option}")
         if option == "k":
             option = "fraction"
     return kind, {option: value}

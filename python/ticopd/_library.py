@@ -25,7 +25,7 @@ from ctypes import (
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ._errors import raise_as
+from ._errors import ConfigError, raise_as
 
 ABI = 1
 
@@ -279,7 +279,20 @@ def json_of(function: Any, *arguments: Any) -> Any:
 
 
 def encode_json(value: Any) -> bytes:
-    return json.dumps(value, allow_nan=False).encode()
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        part = text[max(0, error.start - 20) : error.end + 20]
+        raise ConfigError(f"config: {part!r} is no text in UTF-8") from None
+
+
+def encode_path(path: Any) -> bytes:
+    """A path as the library takes it. ValueError if there is a NUL in it, which would end it."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ValueError(f"{encoded!r}: a path has no NUL in it")
+    return encoded
 
 
 def text_list(texts: Sequence[Optional[str]]) -> Any:

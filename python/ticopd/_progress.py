@@ -18,6 +18,8 @@ class Progress:
         self._began = time.monotonic()
         self._width = 0
         self._bar: Any = None
+        if sys.stderr is None:  # tqdm cannot do without
+            return
         try:
             tqdm = importlib.import_module("tqdm.auto").tqdm
         except ImportError:
@@ -49,7 +51,7 @@ class Progress:
         try:
             sys.stderr.write(text)
             sys.stderr.flush()
-        except (OSError, ValueError):
+        except (AttributeError, OSError, ValueError):
             pass  # nobody can be told; the run goes on
 
 

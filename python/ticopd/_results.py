@@ -241,7 +241,7 @@ class Result(Shown):
 def read(folder: Union[str, Path]) -> Result:
     """Reads a run folder, of the command line or of `Run.save`."""
     place = Path(folder)
-    found = _library.json_of(lib.tc_folder_read, str(place).encode())
+    found = _library.json_of(lib.tc_folder_read, _library.encode_path(place))
     metrics: Metrics = {}
     for name, cells in zip(found["columns"], found["metrics"]):
         column = np.array([math.nan if cell is None else float(cell) for cell in cells])

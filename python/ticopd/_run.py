@@ -27,7 +27,7 @@ from ._progress import Progress
 from ._ranks import Ranks
 from ._results import Metrics, Result, Shown, facts_of, metrics_of
 from ._session import Metric, NumpySession, Session, array_at
-from ._values import overrides_of, plain, put, real, whole
+from ._values import items_of, overrides_of, plain, put, real, whole
 from ._work import Handle, OneUser, answer_until_done
 
 _LEVELS = {"rows": 0, "local": 1, "full": 2}
@@ -113,7 +113,9 @@ class Run(Shown):
         config: Dict[str, Any] = {
             "seed": whole(seed, "seed"),
             "iterations": whole(iterations, "iterations"),
-            "precision": precision or getattr(objective, "precision", None) or "float",
+            "precision": plain(
+                precision or getattr(objective, "precision", None) or "float", "precision"
+            ),
             "problem": {"objective": "external", "name": name or _name_of(objective)},
             "graph": as_graph(graph, weights=weights).to_config(),
             "codec": as_codec(codec).to_config(),
@@ -125,9 +127,9 @@ class Run(Shown):
             config["problem"]["batch"] = whole(batch, "batch")
         if log is not None:
             config["log"] = _log_table(log)
-        for key, value in (set or {}).items():
+        for key, value in items_of(set):
             put(config, key, plain(value, key))
-        self._open(config, os.getcwd(), objective, start, test, metrics, ranks, resume)
+        self._open(config, current_folder(), objective, start, test, metrics, ranks, resume)
 
     # -- Other ways to make a run ---------------------------------------------------------------
 
@@ -152,7 +154,7 @@ class Run(Shown):
         """
         texts = overrides_of(set)
         found = _library.json_of(
-            lib.tc_config_read, os.fsencode(path), _library.text_list(texts), len(texts)
+            lib.tc_config_read, _library.encode_path(path), _library.text_list(texts), len(texts)
         )
         run = cls.__new__(cls)
         run._open(found["config"], found["folder"], objective, start, test, metrics, ranks, resume)
@@ -174,11 +176,13 @@ class Run(Shown):
     ) -> "Run":
         """The run of a config as a dict, such as `Run.config` or that of a result. Relative paths
         start at `folder`; left out: the current one."""
+        if not isinstance(config, Mapping):
+            raise TypeError(f"config: a {type(config).__name__}; allowed is a dict")
         tree: Dict[str, Any] = plain(dict(config), "config")
-        for key, value in (set or {}).items():
+        for key, value in items_of(set):
             put(tree, key, plain(value, key))
         run = cls.__new__(cls)
-        place = os.fspath(folder) if folder is not None else os.getcwd()
+        place = os.fspath(folder) if folder is not None else current_folder()
         run._open(tree, place, objective, start, test, metrics, ranks, resume)
         return run
 
@@ -197,6 +201,10 @@ class Run(Shown):
         self._user = OneUser("run")
         self._folder = folder
         self._objective = objective
+        if metrics is not None and not isinstance(metrics, Mapping):
+            raise TypeError(f"metrics: a {type(metrics).__name__}; allowed is a dict of functions")
+        if ranks is not None and not isinstance(ranks, Ranks):
+            raise TypeError(f"ranks: a {type(ranks).__name__}; allowed is what ticopd.ranks() gives")
         self._extras = (start, test, dict(metrics or {}))
         self._ranks = ranks
         self._given = config
@@ -209,6 +217,9 @@ class Run(Shown):
         self._diverged: Optional[Diverged] = None
         self._making = False  # a step was begun and has not ended
 
+        for table in ("problem", "graph", "codec", "algorithm", "log"):
+            if not isinstance(config.get(table, {}), dict):
+                raise ConfigError(f"{table} = {config[table]!r}: allowed is a table")
         problem = config.setdefault("problem", {})
         external = problem.get("objective", "mlp") == "external"
         if external and objective is None:
@@ -339,7 +350,7 @@ class Run(Shown):
         if callable(start):
             start = start()
         if start is not None:
-            vector = np.ascontiguousarray(np.asarray(start), session.dtype)
+            vector = vector_of(start, session.dtype)
             if vector.shape != (d,):
                 raise ValueError(f"start has the shape {vector.shape}; expected ({d},)")
             if not np.isfinite(vector).all():
@@ -385,6 +396,8 @@ class Run(Shown):
             callback: called with the run after every round; if it returns True, the step ends.
         """
         rounds = whole(rounds, "rounds")
+        if callback is not None and not callable(callback):
+            raise TypeError(f"callback: a {type(callback).__name__}; allowed is a function of the run")
         if rounds < 0:
             raise ValueError(f"rounds = {rounds}: allowed is 0 or more")
         rounds = min(rounds, 0xFFFFFFFF)
@@ -641,6 +654,7 @@ class Run(Shown):
         the round. If that fails as well, the state of an earlier round is written, with a warning.
         """
         place = Path(folder)
+        folder_bytes = _library.encode_path(place)
         with self._user:
             handle = self._open_handle()
             failed: Optional[Exception] = None
@@ -652,7 +666,7 @@ class Run(Shown):
                     failed = error
                 self._refresh()
             snapshot = lib.tc_run_pending(handle.address)  # of an earlier round
-            _library.check(lib.tc_run_save(handle.address, os.fsencode(place)))
+            _library.check(lib.tc_run_save(handle.address, folder_bytes))
             if not snapshot:
                 self._work()
             saved = int(lib.tc_run_saved_round(handle.address))
@@ -673,7 +687,7 @@ class Run(Shown):
         place = Path(folder)
         with self._user:
             handle = self._open_handle()
-            _library.check(lib.tc_run_resume(handle.address, os.fsencode(place)))
+            _library.check(lib.tc_run_resume(handle.address, _library.encode_path(place)))
             self._work()
             if self._session is not None:
                 models, first = self._models()
@@ -772,6 +786,22 @@ class Run(Shown):
 
 def _name_of(objective: Any) -> str:
     return str(getattr(objective, "name", None) or type(objective).__name__)
+
+
+def current_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # it was deleted; a run with data of its own needs none
+        return "/"
+
+
+def vector_of(start: Any, dtype: Any) -> npt.NDArray[Any]:
+    given = np.asarray(start)
+    if given.dtype.kind == "c":
+        raise TypeError(f"start has the type {given.dtype}; allowed are real numbers")
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+        vector: npt.NDArray[Any] = np.ascontiguousarray(given, dtype)
+    return vector
 
 
 def check_objective(objective: Any) -> None:

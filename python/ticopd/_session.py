@@ -287,8 +287,10 @@ class NumpySession(Session):
         if losses is None:
             self._refuse_losses(losses, len(values))
         try:
-            given = np.asarray(losses, np.float64)
+            given = np.asarray(losses)
         except (TypeError, ValueError):
+            self._refuse_losses(losses, len(values))
+        if given.dtype.kind not in "fiub":  # texts and complex numbers would be converted
             self._refuse_losses(losses, len(values))
         if given.shape != values.shape:
             self._refuse_losses(losses, len(values))

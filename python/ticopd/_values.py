@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ._errors import ConfigError
 
@@ -42,6 +42,8 @@ def plain(value: Any, key: str) -> Any:
         return {str(name): plain(item, f"{key}.{name}") for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item, key) for item in value]
+    if isinstance(value, type):
+        raise TypeError(f"{key} = {value!r}: a class; allowed are values")
     to_config = getattr(value, "to_config", None)
     if to_config is not None:
         return to_config()
@@ -81,11 +83,18 @@ def toml_text(value: Any, key: str) -> str:
     raise TypeError(f"{key} = {value!r}: None cannot stand in a config")
 
 
-def overrides_of(settings: Optional[Dict[str, Any]]) -> "list[str]":
-    """{"codec.bits": 4} as the overrides of the command line. Nested tables may be given, too."""
-    texts = []
-    for key, value in (settings or {}).items():
+def items_of(settings: Any) -> List[Tuple[str, Any]]:
+    """The keys and values of `set=`."""
+    if settings is None:
+        return []
+    if not isinstance(settings, Mapping):
+        raise TypeError(f"set: {settings!r}; allowed is a dict such as {{'codec.bits': 4}}")
+    for key in settings:
         if not isinstance(key, str):
             raise TypeError(f"set: {key!r} is no key; keys are texts such as 'codec.bits'")
-        texts.append(f"{key}={toml_text(value, key)}")
-    return texts
+    return list(settings.items())
+
+
+def overrides_of(settings: Optional[Dict[str, Any]]) -> "list[str]":
+    """{"codec.bits": 4} as the overrides of the command line. Nested tables may be given, too."""
+    return [f"{key}={toml_text(value, key)}" for key, value in items_of(settings)]
