@@ -65,6 +65,19 @@ def _address(v: npt.NDArray[Any]) -> int:
         return int(v.ctypes.data)
 
 
+def _fits(seed: Any, round: Any, agent: Any, channel: Any) -> bool:
+    """True for the identity of a message. ctypes would cut numbers that are too large."""
+    try:
+        return bool(
+            0 <= seed <= _SEED
+            and 0 <= round <= _WORD
+            and 0 <= agent <= _WORD
+            and 0 <= channel <= _CHANNEL
+        )
+    except (TypeError, ValueError):
+        return False
+
+
 def _bytes_of(b: Any) -> bytes:
     try:
         return memoryview(b).tobytes()
@@ -185,8 +198,7 @@ class Codec:
         """
         if type(v) is not np.ndarray:
             v = np.asarray(v)
-        if not (0 <= seed <= _SEED and 0 <= round <= _WORD and 0 <= agent <= _WORD
-                and 0 <= channel <= _CHANNEL):  # fmt: skip
+        if not _fits(seed, round, agent, channel):
             self._refuse_identity(seed, round, agent, channel)
         handle = self._handles.single
         if v.dtype is not _FLOAT32 or handle is None or handle.process is not _library._process:
@@ -231,8 +243,7 @@ class Codec:
             b = _bytes_of(b)
         if type(d) is not int:
             d = whole(d, "d")
-        if not (0 <= seed <= _SEED and 0 <= round <= _WORD and 0 <= agent <= _WORD
-                and 0 <= channel <= _CHANNEL):  # fmt: skip
+        if not _fits(seed, round, agent, channel):
             self._refuse_identity(seed, round, agent, channel)
         if out is None:
             out = np.empty(d, dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from ctypes import byref, c_void_p
@@ -10,7 +11,7 @@ from types import TracebackType
 from typing import Any, Optional, Type
 
 from . import _library
-from ._errors import Error, UsageError
+from ._errors import Error, Interrupted, UsageError
 from ._library import lib
 
 
@@ -58,13 +59,14 @@ class Ranks:
             code = 75
         if isinstance(error, SystemExit):
             code = error.code if isinstance(error.code, int) and error.code else 70
-        why = f"{type(error).__name__}: {error}"
+        heard = isinstance(error, Interrupted)
+        why = str(error) if heard else f"{type(error).__name__}: {error}"
         report = c_void_p()
         lib.tc_ranks_fail(handle, code, why.encode("utf-8", "replace"), byref(report))
         text = _library.take_text(report)
         try:
             # A rank that only heard of the failure says nothing: rank 0 reports for all.
-            if not isinstance(error, Error) or code != 75:
+            if not heard:
                 traceback.print_exception(type(error), error, trace)
             if text:
                 print(text, file=sys.stderr)
@@ -72,6 +74,13 @@ class Ranks:
             sys.stderr.flush()
         finally:
             os._exit(code)
+
+    def as_heard(self, error: Error) -> Error:
+        """An error of another rank is Interrupted here, with its message and code."""
+        found = re.match(r"rank (\d+): ", str(error))
+        if found is None or int(found.group(1)) == self.rank:
+            return error
+        return Interrupted(str(error), error.code)
 
     @property
     def rank(self) -> int:

@@ -397,7 +397,7 @@ class Run(Shown):
         """
         rounds = whole(rounds, "rounds")
         if callback is not None and not callable(callback):
-            raise TypeError(f"callback: a {type(callback).__name__}; allowed is a function of the run")
+            raise TypeError(f"callback: a {type(callback).__name__}; allowed is a function of a run")
         if rounds < 0:
             raise ValueError(f"rounds = {rounds}: allowed is 0 or more")
         rounds = min(rounds, 0xFFFFFFFF)
@@ -478,7 +478,17 @@ class Run(Shown):
     def _work(self, show: Optional[Callable[[], None]] = None) -> None:
         handle = self._handle
         assert handle is not None
-        answer_until_done(self._user, handle, lib.tc_run_next, self._question, self._answer, show)
+        try:
+            answer_until_done(
+                self._user, handle, lib.tc_run_next, self._question, self._answer, show
+            )
+        except Error as error:
+            if self._ranks is None:
+                raise
+            heard = self._ranks.as_heard(error)
+            if heard is error:
+                raise
+            raise heard from None
 
     def measure(self, level: str = "full") -> Dict[str, float]:
         """Measures the models now: column and value, as a logged row. It is not logged.
