@@ -20,6 +20,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List
 
+try:
+    import numpy as _numpy
+except ImportError as error:
+    raise ImportError(
+        f"ticopd needs NumPy, which cannot be imported ({error}): pip install numpy"
+    ) from None
+
 from ._algorithm import AlgorithmType, algorithm
 from ._codec import Codec, ErrorBound
 from ._errors import (

@@ -204,7 +204,7 @@ class Run(Shown):
         if metrics is not None and not isinstance(metrics, Mapping):
             raise TypeError(f"metrics: a {type(metrics).__name__}; allowed is a dict of functions")
         if ranks is not None and not isinstance(ranks, Ranks):
-            raise TypeError(f"ranks: a {type(ranks).__name__}; allowed is what ticopd.ranks() gives")
+            raise TypeError(f"ranks: a {type(ranks).__name__}; give what ticopd.ranks() gives")
         self._extras = (start, test, dict(metrics or {}))
         self._ranks = ranks
         self._given = config
@@ -397,7 +397,7 @@ class Run(Shown):
         """
         rounds = whole(rounds, "rounds")
         if callback is not None and not callable(callback):
-            raise TypeError(f"callback: a {type(callback).__name__}; allowed is a function of a run")
+            raise TypeError(f"callback: a {type(callback).__name__}; give a function of a run")
         if rounds < 0:
             raise ValueError(f"rounds = {rounds}: allowed is 0 or more")
         rounds = min(rounds, 0xFFFFFFFF)

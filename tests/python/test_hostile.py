@@ -1,4 +1,4 @@
-"""What an unfriendly user tries: the right exception, or nothing happens; never a crash, never wrong bits."""
+"""What an unfriendly user tries: the right exception comes, or nothing; never a crash or wrong bits."""
 
 import asyncio
 import copy
@@ -314,6 +314,15 @@ def test_closed_streams_do_not_matter(stream, in_child):
     text = PROGRAM.replace("run.step(30", f"sys.{stream}.close(); sys.{stream} = None\nrun.step(30")
     text = text.replace("print(run.digest, ", "assert (")
     in_child(text)
+
+
+def test_without_numpy_one_line_says_what_to_do(in_child):
+    text = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "try:\n    import ticopd\nexcept ImportError as error:\n    print(error)\n"
+    )
+    said = in_child(text)
+    assert said.startswith("ticopd needs NumPy") and "pip install numpy" in said
 
 
 def test_threads_that_share_a_codec_each_get_their_own_bytes():
