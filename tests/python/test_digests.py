@@ -118,3 +118,29 @@ def test_codec(name, program, tmp_path):
     compare(
         program, tmp_path, ticopd.ChocoSGD(eta=0.02, gamma=0.1), ticopd.Codec(name, **CODECS[name])
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STEPS)
+def test_every_algorithm_with_every_codec(name, program, tmp_path):
+    """Where the command line refuses a pair, Python does so in the same words."""
+    made = 0
+    for kind, given in CODECS.items():
+        folder = tmp_path / kind
+        folder.mkdir()
+        codec, algorithm = ticopd.Codec(kind, **given), ticopd.algorithm(name, **STEPS[name])
+        text = BASE + toml(codec.to_config(), "codec") + toml(algorithm.to_config(), "algorithm")
+        (folder / "run.toml").write_text(text)
+        done = subprocess.run(
+            [program, "run", folder / "run.toml", "--out", folder / "out", "--quiet", "--json"],
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        try:
+            with ticopd.Run.from_toml(folder / "run.toml") as run:
+                run.step(100)
+                assert run.digest == json.loads(done.stdout)["digest"], kind
+                made += 1
+        except ticopd.Error as error:
+            assert done.returncode == error.code, f"{kind}: {error}; {done.stderr}"
+            assert str(error).split(":")[0] in done.stderr, f"{kind}: {error}; {done.stderr}"
+    assert made >= 1

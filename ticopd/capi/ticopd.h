@@ -10,7 +10,10 @@
  * a debugger or Ctrl-C there needs no care: a question that was not answered is asked again.
  *
  * A handle may be used by one thread at a time; a second one gets TC_USAGE. After a fork every call
- * with a handle of the parent returns TC_USAGE in the child, and the close functions do nothing.
+ * with a handle of the parent returns TC_USAGE in the child, and the close functions do nothing. A
+ * handle is a number and no address: one that was closed, or is of another kind, is TC_USAGE, too, and
+ * to close it again does nothing. Another thread may close a handle that is in use: the wait there
+ * ends with TC_USAGE, and what its question pointed to is gone.
  *
  * examples/c_interface.c is a whole program. */
 #ifndef TICOPD_CAPI_TICOPD_H
@@ -165,7 +168,8 @@ int tc_run_measure(tc_run *run, int level); /* 0 rows, 1 local, 2 full; then tc_
 int tc_run_save(tc_run *run, const char *folder);
 int tc_run_resume(tc_run *run, const char *folder); /* before the first step */
 
-/* `answered`: the number of the question that has its answer in place, or 0. Waits up to `seconds`.
+/* `answered`: the number of the question that has its answer in place, or 0. Waits up to `seconds`;
+ * below 0: as long as it takes.
  * TC_ASKS and a question; TC_WAIT; TC_OK: the work is done; else how it failed. A question that was
  * not answered comes again, with the same number. */
 int tc_run_next(tc_run *run, uint64_t answered, double seconds, tc_question *question);
