@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-const std::string shared = R"(
+const std::string qsgd_run = R"(
 [problem]
 objective = "softmax"
 data = "synthetic"
@@ -27,7 +27,7 @@ gamma = 0.4
 
 RunSet made(const std::string& first, const std::string& last = "", const Words& set = {},
             Seeds seeds = Seeds::apart) {
-  return run_set_of(toml_to_json(first + shared + last, "test"), ".", set, seeds);
+  return run_set_of(toml_to_json(first + qsgd_run + last, "test"), ".", set, seeds);
 }
 
 Words labels(const RunSet& set) {
@@ -191,7 +191,7 @@ TEST(Sweep, BadKeysAndValuesAreRefused) {
   expect_refusal("changes no run", "", "[sweep]\nname = [\"a\", \"b\"]\n");
   expect_refusal("no such key", "", "[sweep]\n\"a/~b\" = [1]\n");
   expect_refusal("did you mean \"zip\"", "", "[sweep]\nmode = \"zap\"\n");
-  expect_refusal("codec: allowed", "sweep = { \"codec.bits\" = [1] }\ncodec = 3\n[x]\n");
+  EXPECT_THROW(run_set_of({{"codec", 3}, {"sweep", {{"codec.bits", {1}}}}}, "."), ConfigError);
 }
 
 TEST(Sweep, ARunWithItsOwnSweepMustUseItsKeys) {
@@ -208,7 +208,7 @@ sweep = { "codec.bits" = [1] }
 }
 
 TEST(Sweep, ZippedListsOfDifferentLengthAreRefused) {
-  expect_refusal("has 3 values", "",
+  expect_refusal("has 2 values", "",
                  "[sweep]\nmode = \"zip\"\ncodec.bits = [1, 2]\niterations = [1, 2, 3]\n");
 }
 
@@ -244,7 +244,7 @@ TEST(Sweep, TwoRunsWithOneLabelAreRefused) {
 
 TEST(Sweep, OneRunOfAFileWithSeedsIsRefusedAndNamesCompare) {
   for (const char* key : {"seeds = 3\n", "sweep = { iterations = [1] }\n"}) try {
-      Config::parse(key + shared, ".");
+      Config::parse(key + qsgd_run, ".");
       ADD_FAILURE() << key;
     } catch (const ConfigError& e) {
       EXPECT_NE(std::string(e.what()).find("ticopd compare"), std::string::npos) << e.what();
