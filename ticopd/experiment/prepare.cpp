@@ -11,6 +11,7 @@
 #include "ticopd/experiment/analysis.hpp"
 #include "ticopd/experiment/options.hpp"
 #include "ticopd/experiment/problem.hpp"
+#include "ticopd/experiment/shared_problems.hpp"
 #include "ticopd/system/cores.hpp"
 #include "ticopd/system/memory.hpp"
 #include "ticopd/transport/table.hpp"
@@ -136,7 +137,19 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
     throw ConfigError("--device cuda: all agents live on one device; allowed is one process");
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);
-  p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data, p.labels);
+  p.setup.execution.may_pin = options.may_pin;
+  const auto load = [&] {
+    LoadedProblem<T> loaded;
+    loaded.objective =
+        load_objective<T>(config, options, p.setup.graph, loaded.data, loaded.labels);
+    return loaded;
+  };
+  const bool shared = options.shared && !options.external && options.ranks == 1;
+  const LoadedProblem<T> loaded =
+      shared ? options.shared->get<T>(problem_key(config, p.setup.graph.agents()), load) : load();
+  p.setup.objective = loaded.objective;
+  p.data = loaded.data;
+  p.labels = loaded.labels;
   if (config.get<bool>("log.lyapunov"))
     p.setup.watch.lyapunov = configured_lyapunov<T>(config, p, options.ranks);
   give_memory_back();

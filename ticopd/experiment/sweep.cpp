@@ -19,10 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string value_in_words(const json& value) {
-  return value.is_string() ? value.get<std::string>() : toml_value(value);
-}
-
 bool has_parameter(const AlgorithmInfo& info, std::string_view name) {
   const auto is_this = [&](const auto& part) { return part.name == name; };
   return std::ranges::any_of(info.parameters, is_this) ||
@@ -115,6 +111,10 @@ void require_table_of(const std::string& key, const json& tree) {
 }
 
 }  // namespace
+
+std::string value_in_words(const json& value) {
+  return value.is_string() ? value.get<std::string>() : toml_value(value);
+}
 
 double Sweep::size() const {
   double all = 1;

@@ -47,6 +47,9 @@ std::vector<std::uint64_t> read_seeds(const nlohmann::json& given, std::uint64_t
 nlohmann::json sweep_into(nlohmann::json& tree, const Sweep& sweep, std::size_t number,
                           std::span<const KeyInfo> keys);
 
+// A value without quotes: 4, qsgd, [100, 50].
+std::string value_in_words(const nlohmann::json& value);
+
 // "codec.bits = 4, algorithm.alpha = 0.1"
 std::string swept_in_words(const nlohmann::json& swept);
 
