@@ -40,9 +40,14 @@ std::map<std::uint32_t, std::size_t> rows_by_round(const Series& run) {
 }
 
 void fill(Group& group, std::span<const Series> runs, Band band) {
-  for (const std::size_t r : group.runs)
-    if (runs[r].status() == "finished") group.counted.push_back(r);
-  if (group.counted.empty()) group.counted = group.runs;
+  const auto count = [&](auto counts) {
+    if (group.counted.empty())
+      for (const std::size_t r : group.runs)
+        if (counts(runs[r].status())) group.counted.push_back(r);
+  };
+  count([](const std::string& status) { return status == "finished"; });
+  count([](const std::string& status) { return status != "diverged"; });
+  count([](const std::string&) { return true; });
   std::vector<std::map<std::uint32_t, std::size_t>> rows;
   for (const std::size_t r : group.counted) rows.push_back(rows_by_round(runs[r]));
   for (const auto& [round, row] : rows.front())

@@ -30,7 +30,8 @@ struct Group {
   std::string label;
   nlohmann::json swept = nlohmann::json::object();
   std::vector<std::size_t> runs;  // their numbers in the list that the groups were made of
-  // Those of them that count: the finished ones, or all if none has finished.
+  // Those of them that count: the finished ones; if there are none, those that may still finish; if
+  // all diverged, all.
   std::vector<std::size_t> counted;
   // The rounds that all counted runs logged, and their values there: a column for each of
   // column_names(), empty where one of the runs has no value.
