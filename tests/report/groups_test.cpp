@@ -100,6 +100,8 @@ TEST(Groups, LeaveOutRunsThatDidNotFinishUnlessNoneDid) {
   EXPECT_EQ(groups_of(runs, Band::range)[0].counted, (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(groups_of(runs, Band::range)[0].column("loss_max")[2]->high, 2);
   runs[0].summary["status"] = runs[1].summary["status"] = "running";
+  EXPECT_EQ(groups_of(runs, Band::range)[0].counted, (std::vector<std::size_t>{0, 1}));
+  runs[0].summary["status"] = runs[1].summary["status"] = "diverged";
   EXPECT_EQ(groups_of(runs, Band::range)[0].counted, (std::vector<std::size_t>{0, 1, 2}));
 }
 
