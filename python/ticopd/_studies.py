@@ -90,7 +90,7 @@ class Comparison:
         pandas = need("pandas", "group_frame()")
         if self.folder is None or not (self.folder / "groups.csv").exists():
             raise UsageError("group_frame: only a comparison with seeds or a sweep has groups")
-        return pandas.read_csv(self.folder / "groups.csv")
+        return pandas.read_csv(self.folder / "groups.csv", float_precision="round_trip")
 
     def frame(self) -> Any:
         """The rows as a pandas DataFrame, with the label as its index."""
