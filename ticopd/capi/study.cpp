@@ -205,9 +205,10 @@ RunSet run_set_to_tune(const char* file, const char* config, const Options& opti
       throw UsageError("budget_bits and budget_iterations: give only one of them");
     set.push_back(fmt::format("iterations={}", rounds));
   }
-  if (config != nullptr) return run_set_of(capi::read_json(config, "config"), ".", set);
+  if (config != nullptr)
+    return run_set_of(capi::read_json(config, "config"), ".", set, Seeds::together);
   const fs::path path(file);
-  return read_run_set(std::span(&path, 1), set);
+  return read_run_set(std::span(&path, 1), set, Seeds::together);
 }
 
 std::size_t precision_of(const Config& config) {
@@ -233,8 +234,8 @@ int tc_compare(const char* const* files, size_t count, const char* options, tc_s
   return call([&] {
     require(study, "study");
     *study = nullptr;
-    const Options given(
-        options, {"out", "resume", "threads", "offline", "set", "jobs", "memory", "config"});
+    const Options given(options,
+                        {"out", "resume", "threads", "offline", "set", "jobs", "memory", "config"});
     auto run_set = std::make_shared<const RunSet>(run_set_to_compare(files, count, given));
     auto made = std::make_unique<tc_study>();
     const CompareOptions o = compare_options(given, *made, run_set->runs.size());
