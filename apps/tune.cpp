@@ -83,7 +83,7 @@ RunSet read_set(const fs::path& file, const TuneFlags& flags) {
   std::vector<std::string> set = flags.set;
   if (flags.budget_iterations > 0)
     set.push_back(fmt::format("iterations={}", flags.budget_iterations));
-  return read_run_set(std::span(&file, 1), set);
+  return read_run_set(std::span(&file, 1), set, Seeds::together);
 }
 
 int tune_file(const fs::path& file, const TuneFlags& flags) {

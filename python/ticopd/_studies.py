@@ -49,9 +49,48 @@ class Comparison:
     def rows(self) -> List[Dict[str, Any]]:
         """One dict for each run: label, status, digest and the last value of each column."""
         return [
-            {"label": label, "status": run.status, **run.last, "digest": run.digest}
+            {
+                "label": label,
+                **self._place(label),
+                "status": run.status,
+                **run.last,
+                "digest": run.digest,
+            }
             for label, run in self.runs.items()
         ]
+
+    def _place(self, label: str) -> Dict[str, Any]:
+        """Group, seed and swept values of a run, if seeds or a sweep made it."""
+        if not self._grouped():
+            return {}
+        run = self._made[label]
+        return {"group": run["group"], "seed": run["seed"], **run["swept"]}
+
+    @property
+    def _made(self) -> Dict[str, Dict[str, Any]]:
+        return {str(run["label"]): run for run in self.data.get("runs", []) if "group" in run}
+
+    def _grouped(self) -> bool:
+        made = list(self._made.values())
+        groups = {run["group"] for run in made}
+        return len(groups) < len(made) or any(run["swept"] for run in made)
+
+    @property
+    def groups(self) -> Dict[str, List[Result]]:
+        """The runs that differ in their seed alone, by the label of their group."""
+        found: Dict[str, List[Result]] = {}
+        for label, run in self.runs.items():
+            group = self._made[label]["group"] if label in self._made else label
+            found.setdefault(str(group), []).append(run)
+        return found
+
+    def group_frame(self) -> Any:
+        """groups.csv as a pandas DataFrame: a row for each group and logged round, with middle
+        and ends of each metric, such as loss_max_mid, loss_max_low and loss_max_high."""
+        pandas = need("pandas", "group_frame()")
+        if self.folder is None or not (self.folder / "groups.csv").exists():
+            raise UsageError("group_frame: only a comparison with seeds or a sweep has groups")
+        return pandas.read_csv(self.folder / "groups.csv", float_precision="round_trip")
 
     def frame(self) -> Any:
         """The rows as a pandas DataFrame, with the label as its index."""
@@ -207,22 +246,35 @@ def compare(
     """Compares several runs.
 
     Args:
-        runs: TOML files, as for the command line's `compare`: every run in them is made. Or a dict
-            of what is there already: label and run, result, or run folder.
+        runs: TOML files, as for the command line's `compare`: every run in them is made. Or the
+            same as a dict: a config with "run", "seeds" or "sweep". Or a dict of what is there
+            already: label and run, result, or run folder.
         out: the folder for run folders, table, figure and page. Left out: for files as the command
             line names it, for a dict nothing is written.
         set: overrides keys of the config, {"iterations": 100}; for files only.
         resume: go on with what is in `out`; for files only.
         threads: processors to use; for files only.
         progress: shows how far it is; for files only.
-        options: for a dict with `out`, those of `report`.
+        options: for files `jobs`, the most runs at once, and `memory`, GiB for them; for a dict
+            of runs with `out`, those of `report`.
+
+    With seeds or a sweep, `groups`, `frame()` and `group_frame()` of the result say which runs
+    belong together.
+
+    >>> ticopd.compare("x.toml", set={"seeds": 5, "sweep": {"codec.bits": [2, 4]}}).groups
     """
+    config: Optional[Dict[str, Any]] = None
+    if isinstance(runs, Mapping) and any(isinstance(part, Mapping) for part in runs.values()):
+        config = plain(dict(runs), "config")
+        runs = []
     if isinstance(runs, Mapping):
         if set or resume or threads is not None:
             raise UsageError("compare: set, resume and threads are for TOML files")
         return _side_by_side(runs, out, options)
     files: List[Any] = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
-    request = _options(out, set, resume, threads, options)
+    request = _options(
+        out, set, resume, threads, options if config is None else {**options, "config": config}
+    )
     names = _library.text_list([os.fspath(file) for file in files])
     study = _Study(lib.tc_compare, names, len(files), request)
     data = study.result(progress=StudyProgress() if progress else None)

@@ -132,8 +132,9 @@ TEST_F(Compare, AcceptsSeveralFilesAndFilesOfASingleRun) {
 }
 
 TEST_F(Compare, ResumesAfterKillToTheSameSummary) {
-  const Arguments longer{"--set", "iterations=20000", "--set",  "checkpoint.every=1000",
-                         "--set", "log.every=500",    "--quiet"};
+  const Arguments longer{"--set", "iterations=20000", "--set",   "checkpoint.every=1000",
+                         "--set", "log.every=500",    "--quiet", "--jobs",
+                         "1"};
   Arguments resume = longer;
   resume.push_back("--resume");
   ASSERT_EQ(ticopd(three("whole", longer)).code, 0);

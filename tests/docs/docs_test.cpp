@@ -270,6 +270,8 @@ TEST(Docs, ReportShowsTheKeysOfTheWrittenJson) {
   ASSERT_EQ(shown.size(), 1u);
   Series run;
   run.label = "one";
+  run.group = "both";
+  run.swept = {{"codec.bits", 8}};
   run.columns.assign(column_names().size(), Series::Column{0.0, 1.0});
   run.summary = {
       {"config", {{"name", "one"}}},
@@ -279,7 +281,10 @@ TEST(Docs, ReportShowsTheKeysOfTheWrittenJson) {
       {"ledger", {{"agents", {{{"payload_bytes", 8}}}}}}};
   ReportOptions options;
   options.targets = {{"loss_max", 2.0}};
-  const json written = report_json({&run, 1}, options);
+  options.sweep = {"codec.bits"};
+  Series other = run;
+  other.label = "other";
+  const json written = report_json(std::vector<Series>{run, other}, options);
   EXPECT_EQ(key_paths(json::parse(shown[0])), key_paths(written));
 }
 

@@ -29,6 +29,16 @@ VALID = {
     "whole numbers as floats": 'iterations = 5e4\n[problem]\nbatch = 1e2\nhidden = [2e1, 10]',
     "options of other kinds": '[codec]\nkind = "identity"\nbits = 4\nk = 3',
     "a place": '[problem]\ndata = "libsvm:some/file"\ntest = "other"',
+    "seeds and a sweep": """
+        seeds = 5
+        [sweep]
+        mode = "zip"
+        "codec.bits" = [1, 2]
+        algorithm.eta = [0.1, { schedule = "constant", c = 1 }]
+        [[run]]
+        label = "a"
+        seeds = [1, 7]
+        sweep = {}""",
     "a choice": '[algorithm]\nname = "local_sgd"\neta = 0.1\naverage = "star"',
     "[[run]] without a name of the method": """
         [algorithm]
@@ -47,6 +57,11 @@ BROKEN = {
     "a fraction where a whole number is needed": "iterations = 1.5",
     "out of range": '[codec]\nkind = "qsgd"\nbits = 17',
     "the open end of a range": "[codec]\np = 0",
+    "no seed": "seeds = 0",
+    "a seed twice": "seeds = [1, 1]",
+    "a sweep without values": '[sweep]\n"codec.bits" = []',
+    "a sweep of no list": '[sweep]\n"codec.bits" = 4',
+    "unknown mode of a sweep": '[sweep]\nmode = "zap"',
     "unknown codec": '[codec]\nkind = "qsdg"',
     "unknown graph": '[graph]\nkind = "rign"',
     "unknown objective": '[problem]\nobjective = "mpl"',

@@ -113,6 +113,9 @@ json result_of(const Compared& compared) {
     runs.push_back({{"label", run.label},
                     {"folder", run.folder.string()},
                     {"diverged", run.diverged},
+                    {"group", run.group},
+                    {"seed", run.seed},
+                    {"swept", run.swept},
                     {"seconds", run.seconds}});
   return {{"folder", compared.folder.string()},
           {"runs", std::move(runs)},
@@ -130,6 +133,15 @@ CompareOptions compare_options(const Options& options, tc_study& study, std::siz
   o.on_warning = [&study](const std::string& label, const std::string& text) {
     study.tell({{"text", fmt::format("{}: warning: {}", label, text)}});
   };
+  o.at_once = options.get<int>("jobs", 0);
+  o.memory = options.get<double>("memory", 0) * 0x1p30;
+  if (o.at_once < 0 || !(o.memory >= 0))
+    throw UsageError("jobs, memory: allowed are numbers above 0");
+  o.on_progress = [&study](const CompareProgress& p) {
+    study.tell({{"text", fmt::format("{} of {} runs, {:.0f} %", p.ended, p.runs, 100 * p.done)},
+                {"done", p.done}});
+  };
+  if (runs > 20) return o;  // too many to name each
   o.on_begin = [&study, runs](const RunSet::Run& run, std::size_t index) {
     study.tell({{"text", fmt::format("{}: run {} of {}", run.label, index + 1, runs)},
                 {"done", static_cast<double>(index) / static_cast<double>(runs)}});
@@ -139,6 +151,15 @@ CompareOptions compare_options(const Options& options, tc_study& study, std::siz
                                      run.diverged.empty() ? "finished" : run.diverged)}});
   };
   return o;
+}
+
+// The runs of TOML files, or of a config in the options.
+RunSet run_set_to_compare(const char* const* files, std::size_t count, const Options& options) {
+  const auto set = options.get<std::vector<std::string>>("set", {});
+  const json config = options.get<json>("config", json());
+  if (config.is_null()) return read_run_set(paths(files, count), set);
+  if (count > 0) throw UsageError("compare: give files or a config, one of them");
+  return run_set_of(config, ".", set);
 }
 
 SearchOptions search_options(const Options& options, tc_study& study) {
@@ -170,9 +191,10 @@ RunSet run_set_to_tune(const char* file, const char* config, const Options& opti
       throw UsageError("budget_bits and budget_iterations: give only one of them");
     set.push_back(fmt::format("iterations={}", rounds));
   }
-  if (config != nullptr) return run_set_of(capi::read_json(config, "config"), ".", set);
+  if (config != nullptr)
+    return run_set_of(capi::read_json(config, "config"), ".", set, Seeds::together);
   const fs::path path(file);
-  return read_run_set(std::span(&path, 1), set);
+  return read_run_set(std::span(&path, 1), set, Seeds::together);
 }
 
 std::size_t precision_of(const Config& config) {
@@ -198,9 +220,9 @@ int tc_compare(const char* const* files, size_t count, const char* options, tc_s
   return call([&] {
     require(study, "study");
     *study = nullptr;
-    const Options given(options, {"out", "resume", "threads", "offline", "set"});
-    auto run_set = std::make_shared<const RunSet>(
-        read_run_set(paths(files, count), given.get<std::vector<std::string>>("set", {})));
+    const Options given(options,
+                        {"out", "resume", "threads", "offline", "set", "jobs", "memory", "config"});
+    auto run_set = std::make_shared<const RunSet>(run_set_to_compare(files, count, given));
     auto made = std::make_shared<tc_study>();
     const CompareOptions o = compare_options(given, *made, run_set->runs.size());
     open(study, std::move(made), [run_set, o] { return result_of(compare(*run_set, o)); });

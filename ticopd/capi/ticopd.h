@@ -217,8 +217,10 @@ int tc_report(const char *const *folders, size_t count, const char *out, const c
 typedef struct tc_study tc_study;
 
 /* The command line's `compare`. `options`: {"out": DIR, "resume": bool, "threads": N, "offline": bool,
- * "set": ["key=value"]}; all may be left out. The result: {"folder", "runs": [{"label", "folder",
- * "diverged": why or "", "seconds"}], "report": the data of the page, "files", "missing"}. */
+ * "set": ["key=value"], "jobs": runs at once, "memory": GiB for them}; all may be left out. In place
+ * of files: "config", a tree with "run", "seeds" or "sweep". The result: {"folder", "runs": [{"label",
+ * "folder", "diverged": why or "", "seconds", "group", "seed", "swept"}], "report": the data of the
+ * page, "files", "missing"}. */
 int tc_compare(const char *const *files, size_t count, const char *options, tc_study **study);
 
 /* The command line's `tune`, of a TOML file or of a config (the other one is null). More options:

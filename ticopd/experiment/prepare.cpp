@@ -11,6 +11,7 @@
 #include "ticopd/experiment/analysis.hpp"
 #include "ticopd/experiment/options.hpp"
 #include "ticopd/experiment/problem.hpp"
+#include "ticopd/experiment/shared_problems.hpp"
 #include "ticopd/system/cores.hpp"
 #include "ticopd/system/memory.hpp"
 #include "ticopd/transport/table.hpp"
@@ -40,10 +41,10 @@ std::string biased_codec_of(const Config& config) {
 
 template <class T>
 Prepared<T> plan(const Config& config, int threads, Device device, Warnings& warnings) {
-  const std::uint64_t seed = config.get<std::uint64_t>("seed");
+  const std::uint64_t drawn_with = problem_seed(config);
   const Weights weights = parse_weights(config.get<std::string>("graph.weights"));
   Prepared<T> p{.algorithm = {},
-                .setup = {.graph = make_graph(graph_options(config), seed), .objective = {}},
+                .setup = {.graph = make_graph(graph_options(config), drawn_with), .objective = {}},
                 .spectrum = {},
                 .data = {},
                 .labels = {}};
@@ -61,7 +62,8 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   s.execution.device = device;
   s.execution.cuda.tf32 = config.get<bool>("cuda.tf32");
 
-  s.seed = seed;
+  s.seed = config.get<std::uint64_t>("seed");
+  s.problem_seed = drawn_with;
   s.iterations = config.get<std::uint32_t>("iterations");
   s.watch.rounds = log_rounds(config);
   s.watch.level = metric_level(config);
@@ -87,7 +89,7 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
 }  // namespace
 
 int configured_agents(const Config& config) {
-  return make_graph(graph_options(config), config.get<std::uint64_t>("seed")).agents();
+  return make_graph(graph_options(config), problem_seed(config)).agents();
 }
 
 AlgorithmOptions configured_options(const Config& config) {
@@ -135,7 +137,19 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
     throw ConfigError("--device cuda: all agents live on one device; allowed is one process");
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);
-  p.setup.objective = load_objective<T>(config, options, p.setup.graph, p.data, p.labels);
+  p.setup.execution.may_pin = options.may_pin;
+  const auto load = [&] {
+    LoadedProblem<T> loaded;
+    loaded.objective =
+        load_objective<T>(config, options, p.setup.graph, loaded.data, loaded.labels);
+    return loaded;
+  };
+  const bool shared = options.shared && !options.external && options.ranks == 1;
+  const LoadedProblem<T> loaded =
+      shared ? options.shared->get<T>(problem_key(config, p.setup.graph.agents()), load) : load();
+  p.setup.objective = loaded.objective;
+  p.data = loaded.data;
+  p.labels = loaded.labels;
   if (config.get<bool>("log.lyapunov"))
     p.setup.watch.lyapunov = configured_lyapunov<T>(config, p, options.ranks);
   give_memory_back();

@@ -10,6 +10,8 @@
 
 namespace ticopd {
 
+class SharedProblems;  // experiment/shared_problems.hpp
+
 struct PrepareOptions {
   int threads = 0;       // in all, shared out among ranks; 0: every core this process may use
   bool offline = false;  // never fetch data
@@ -20,6 +22,9 @@ struct PrepareOptions {
   Device device = Device::cpu;
   // For configs with problem.objective = "external".
   std::shared_ptr<const ExternalObjective> external = {};
+  // Several runs go on side by side: none may take the processors for itself.
+  bool may_pin = true;
+  std::shared_ptr<SharedProblems> shared = {};  // runs that use the same data read it once
 };
 
 // A config turned into what `solve` takes.

@@ -97,6 +97,9 @@ json run_json(const Series& run, const Style& style, std::span<const std::size_t
       std::max(run.last_iteration(), rounds.is_number_unsigned() ? rounds.get<std::uint32_t>() : 0);
   const json& seconds = run.field("/seconds/total");
   return {{"label", run.label},
+          {"group", run.group},
+          {"seed", run.seed},
+          {"swept", run.swept},
           {"folder", folder_name(run, options)},
           {"status", run.status()},
           {"reason", run.word("/reason")},
@@ -134,6 +137,31 @@ json higher_is_better_json(std::span<const std::string_view> columns) {
   return metrics;
 }
 
+// Middle and ends of each column, in lists like those of a run.
+json group_json(const Group& group, const Style& style, std::span<const std::size_t> columns) {
+  json all = {{"label", group.label}, {"runs", group.runs}, {"style", style_json(style)}};
+  const std::pair<const char*, double Spread::*> sides[] = {
+      {"mid", &Spread::mid}, {"low", &Spread::low}, {"high", &Spread::high}};
+  for (const std::size_t c : columns) all["columns"].push_back(column_names()[c]);
+  for (const auto& [name, side] : sides)
+    for (const std::size_t c : columns) {
+      json values = json::array();
+      for (const std::optional<Spread>& s : group.columns[c])
+        values.push_back(s ? number((*s).*side) : json());
+      all[name].push_back(std::move(values));
+    }
+  return all;
+}
+
+// A group of one run looks like its run.
+json groups_json(std::span<const Series> runs, Band band, std::span<const Style> style,
+                 std::span<const std::size_t> columns) {
+  json all = json::array();
+  for (const Group& group : groups_of(runs, band))
+    if (group.runs.size() > 1) all.push_back(group_json(group, style[group.runs.front()], columns));
+  return all;
+}
+
 }  // namespace
 
 json report_json(std::span<const Series> runs, const ReportOptions& options) {
@@ -155,6 +183,9 @@ json report_json(std::span<const Series> runs, const ReportOptions& options) {
           {"titles", titles_json(names)},
           {"higher_is_better", higher_is_better_json(names)},
           {"columns", names},
+          {"sweep", options.sweep},
+          {"band", name_of(options.band)},
+          {"groups", groups_json(runs, options.band, style, columns)},
           {"runs", std::move(all)}};
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ticopd/report/groups.hpp"
 #include "ticopd/report/series.hpp"
 
 namespace ticopd {
@@ -24,8 +25,10 @@ struct ReportOptions {
   std::string title;
   std::string command;  // the command that made the runs; empty if unknown
   std::vector<Target> targets;
-  std::string bits = "bits_payload";  // x axis of the figure's bit panels: one of bits_names()
-  std::filesystem::path folder;       // run folders are named relative to it; write_report sets it
+  std::string bits = "bits_payload";    // x axis of the figure's bit panels: one of bits_names()
+  Band band = Band::range;              // how far the runs of a group lie apart
+  std::vector<std::string> sweep = {};  // the swept keys
+  std::filesystem::path folder;  // run folders are named relative to it; write_report sets it
   const std::atomic<bool>* stop = nullptr;  // set from outside: end the drawing, throw Interrupted
 };
 std::span<const std::string_view> bits_names();  // bits_paper, bits_payload, bits_link
@@ -68,10 +71,10 @@ void refuse_same_labels(std::span<const Series> runs);
 nlohmann::json report_json(std::span<const Series> runs, const ReportOptions& options);
 
 // One line per run: label, method and codec, the last row of metrics.csv, the digest, and when the
-// run reached each target.
+// run reached each target. With groups, three lines for each follow.
 std::string summary_csv(std::span<const Series> runs, const ReportOptions& options);
 
-// A table for a terminal, with lines of at most `width` characters.
+// A table for a terminal, of groups if there are any, with lines of at most `width` characters.
 std::string summary_table(std::span<const Series> runs, const ReportOptions& options,
                           std::size_t width);
 
@@ -80,7 +83,8 @@ struct Written {
   std::vector<std::filesystem::path> files;
   std::vector<std::string> missing;  // "figure.svg, ...: gnuplot is not installed (...)"
 };
-// Writes summary.csv, figure.svg, figure.pdf, figure.png and report.html; creates the folder.
+// Writes summary.csv, groups.csv (with groups), figure.svg, figure.pdf, figure.png and report.html;
+// creates the folder.
 Written write_report(const std::filesystem::path& folder, std::span<const Series> runs,
                      const ReportOptions& options);
 

@@ -2,6 +2,7 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/report/figure.hpp"
+#include "ticopd/report/group_table.hpp"
 #include "ticopd/report/page.hpp"
 #include "ticopd/report/report.hpp"
 #include "ticopd/system/file.hpp"
@@ -33,6 +34,7 @@ Written write_report(const fs::path& folder, std::span<const Series> runs,
   };
   remove_unfinished(folder);
   write("summary.csv", summary_csv(runs, here));
+  if (has_groups(runs)) write("groups.csv", groups_csv(runs, here));
   std::string no_figure;
   try {
     draw_figure(runs, here.bits, folder / "figure", here.stop);

@@ -3,15 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
+#include <utility>
 
 #include "ticopd/cuda/cuda.hpp"
 #include "ticopd/experiment/claim.hpp"
 #include "ticopd/experiment/experiment.hpp"
+#include "ticopd/experiment/shared_problems.hpp"
+#include "ticopd/studies/side_by_side.hpp"
+#include "ticopd/system/clock.hpp"
+#include "ticopd/system/cores.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
+#include "ticopd/system/memory.hpp"
 #include "ticopd/system/stopping.hpp"
 
 namespace ticopd {
@@ -41,24 +51,41 @@ json record_of(const RunSet& run_set, const std::string& command) {
                  {"command", command},
                  {"targets", read_targets(run_set)},
                  {"bits", run_set.shared.value("/report/bits"_json_pointer, "payload")},
+                 {"band", run_set.shared.value("/report/band"_json_pointer, "range")},
+                 {"sweep", run_set.sweep},
                  {"runs", json::array()}};
+  if (!run_set.seeds.empty()) record["seeds"] = run_set.seeds;
   for (const RunSet::Run& run : run_set.runs)
-    record["runs"].push_back({{"label", run.label}, {"folder", run.folder}});
+    record["runs"].push_back({{"label", run.label},
+                              {"folder", run.folder},
+                              {"group", run.group},
+                              {"seed", run.seed},
+                              {"swept", run.swept}});
   return record;
 }
 
-// Validates all configs before the first run begins: the last run may start hours later.
+// Validates all configs before the first run begins: the last run may start hours later. A warning
+// that several runs share is told once.
 void check_all(const RunSet& run_set, const CompareOptions& options) {
-  const auto warn = [&](const RunSet::Run& run, const std::string& text) {
-    if (options.on_warning) options.on_warning(run.label, text);
+  std::vector<std::pair<std::string, std::vector<std::string>>> warnings;  // text, and whose
+  const auto note = [&](const RunSet::Run& run, const std::string& text) {
+    auto at = std::ranges::find(warnings, text, [](const auto& w) { return w.first; });
+    if (at == warnings.end()) at = warnings.insert(at, {text, {}});
+    at->second.push_back(run.label);
   };
   for (const RunSet::Run& run : run_set.runs) try {
-      if (!run.warning.empty()) warn(run, run.warning);
+      if (!run.warning.empty()) note(run, run.warning);
       for (const std::string& warning : check(run.config, options.prepare.device))
-        warn(run, warning);
+        note(run, warning);
     } catch (const ConfigError& e) {
       throw ConfigError(fmt::format("{}: {}", run.label, e.what()));
     }
+  if (options.on_warning)
+    for (const auto& [text, runs] : warnings)
+      options.on_warning(runs.size() == 1
+                             ? runs.front()
+                             : fmt::format("{} and {} more", runs.front(), runs.size() - 1),
+                         text);
 }
 
 void write_record(const fs::path& out, const json& record) {
@@ -72,8 +99,14 @@ void refuse_to_lose_runs(const fs::path& file, const json& wanted) {
   const json before = parse_json(read_file(file));
   if (!before.is_object() || !before.contains("runs") || !before["runs"].is_array())
     throw FormatError(file.string() + ": is not a comparison");
+  // Records of 0.2 have no more than label and folder.
+  const auto place_of = [](const json& run) {
+    return run.is_object() ? json{run.value("label", json()), run.value("folder", json())} : json();
+  };
+  std::set<json> places;
+  for (const json& run : wanted) places.insert(place_of(run));
   for (const json& run : before["runs"])
-    if (std::ranges::find(wanted, run) == wanted.end())
+    if (!places.contains(place_of(run)))
       throw ConfigError(fmt::format(
           "--resume: {} lists other runs than those given, such as {}; give a new folder",
           file.string(), run.is_object() ? run.value("label", json()).dump() : "?"));
@@ -107,35 +140,145 @@ void leave_nothing(const fs::path& out) {
   if (!error && files == 1) fs::remove(out / "compare.json", error);
 }
 
-RunOptions options_for(const fs::path& folder, const CompareOptions& options) {
-  RunOptions run;
-  run.prepare = options.prepare;
-  run.prepare.say = [say = options.prepare.say](const std::string& text) {
-    // check_all told the warnings
-    if (say && !text.starts_with("warning: ")) say(text);
-  };
-  run.out = folder;
-  // After an interruption each run continues from its own folder; a finished one returns at once.
-  run.resume = fs::exists(folder);
-  run.stop = options.stop;
-  run.on_log = options.on_log;
-  run.on_round = options.on_round;
-  return run;
+// A measure of the memory that a run takes, to compare runs with each other.
+double weight_of(const Config& config) {
+  int width = 0;
+  if (config.get<std::string>("problem.objective") == "mlp")
+    for (const int units : config.get<std::vector<int>>("problem.hidden")) width += units;
+  return std::max(10.0, static_cast<double>(width)) * configured_agents(config);
 }
 
-RunOutcome run_one(const RunSet::Run& run, const fs::path& out, const CompareOptions& options) {
-  RunOutcome outcome{.label = run.label, .folder = out / run.folder};
-  try {
-    const json summary = run_experiment(run.config, options_for(outcome.folder, options));
-    if (summary["status"] == "interrupted") throw Interrupted("");
-    outcome.seconds = summary["seconds"]["total"];
-  } catch (const Diverged& e) {
-    // One diverged run does not end the comparison.
-    outcome.diverged = e.what();
+// Makes the runs of a comparison, and calls back.
+class Runs {
+ public:
+  Runs(const RunSet& run_set, fs::path out, const CompareOptions& options)
+      : run_set_(run_set), out_(std::move(out)), options_(options) {
+    for (const RunSet::Run& run : run_set.runs) rounds_ += rounds_of(run);
+    progress_.runs = run_set.runs.size();
   }
-  if (options.on_end) options.on_end(outcome);
-  return outcome;
-}
+
+  std::vector<RunOutcome> operator()() {
+    outcomes_.resize(run_set_.runs.size());
+    SideBySide tasks;
+    tasks.tasks = run_set_.runs.size();
+    tasks.threads = options_.prepare.threads > 0 ? options_.prepare.threads : usable_cores();
+    tasks.at_once = std::min(tasks.threads, static_cast<int>(tasks.tasks));
+    if (options_.at_once > 0) tasks.at_once = std::min(tasks.at_once, options_.at_once);
+    if (options_.prepare.device == Device::cuda) tasks.at_once = 1;  // a run fills it
+    tasks.memory = options_.memory > 0 ? options_.memory : 0.8 * available_bytes();
+    tasks.stop = options_.stop;
+    tasks.weight = [this](std::size_t i) { return weight_of(run_set_.runs[i].config); };
+    tasks.work = [this](std::size_t i, int threads, const std::atomic<bool>& stop,
+                        const std::function<void()>& settled) { run(i, threads, stop, settled); };
+    may_pin_ = options_.prepare.may_pin && tasks.at_once == 1;
+    if (options_.on_plan) options_.on_plan(tasks.at_once);
+    run_side_by_side(tasks);
+    return std::move(outcomes_);
+  }
+
+ private:
+  static double rounds_of(const RunSet::Run& run) { return run.config.get<double>("iterations"); }
+
+  // The rounds of one run, as the progress counts them.
+  struct Count {
+    double before = 0, made = 0;
+  };
+
+  void run(std::size_t i, int threads, const std::atomic<bool>& stop,
+           const std::function<void()>& settled) {
+    const RunSet::Run& run = run_set_.runs[i];
+    RunOutcome outcome{.label = run.label,
+                       .folder = out_ / run.folder,
+                       .group = run.group,
+                       .seed = run.seed,
+                       .swept = run.swept};
+    {
+      const std::lock_guard lock(calling_);
+      ++progress_.running;
+      if (options_.on_begin) options_.on_begin(run, i);
+    }
+    Count count;
+    try {
+      RunOptions how = options_for(outcome.folder, threads, stop);
+      how.on_round = [&](std::uint32_t round) { made(round, count, settled); };
+      const json summary = run_experiment(run.config, how);
+      if (summary["status"] == "interrupted") throw Interrupted("");
+      outcome.seconds = summary["seconds"]["total"];
+    } catch (const Diverged& e) {
+      // One diverged run does not end the comparison.
+      outcome.diverged = e.what();
+    }
+    const std::lock_guard lock(calling_);
+    ++progress_.ended;
+    --progress_.running;
+    const double left = rounds_of(run) - count.before - count.made;
+    (count.made > 0 ? made_ : before_) += left;
+    report();
+    if (options_.on_end) options_.on_end(outcome);
+    outcomes_[i] = std::move(outcome);
+  }
+
+  RunOptions options_for(const fs::path& folder, int threads, const std::atomic<bool>& stop) {
+    RunOptions run;
+    run.prepare = options_.prepare;
+    run.prepare.threads = threads;
+    run.prepare.may_pin = may_pin_;
+    run.prepare.shared = shared_;
+    run.prepare.say = [this](const std::string& text) { say(text); };
+    run.out = folder;
+    // After an interruption each run continues from its own folder; a finished one returns at once.
+    run.resume = fs::exists(folder);
+    run.stop = &stop;
+    run.on_log = [this](const Metrics& m) {
+      const std::lock_guard lock(calling_);
+      if (options_.on_log) options_.on_log(m);
+    };
+    return run;
+  }
+
+  // Every run reads its data and says so: once is enough. check_all told the warnings.
+  void say(const std::string& text) {
+    const std::lock_guard lock(calling_);
+    if (!text.starts_with("warning: ") && said_.insert(text).second && options_.prepare.say)
+      options_.prepare.say(text);
+  }
+
+  void made(std::uint32_t round, Count& count, const std::function<void()>& settled) {
+    if (count.made == 0) {
+      count.before = round - 1;
+      before_ += count.before;
+    }
+    ++count.made;
+    made_ += 1;
+    settled();
+    // A callback must not slow down the other runs.
+    const std::unique_lock lock(calling_, std::try_to_lock);
+    if (!lock) return;
+    if (options_.on_round) options_.on_round(round);
+    if (seconds_now() - reported_at_ >= 0.1) report();
+  }
+
+  void report() {
+    reported_at_ = seconds_now();
+    progress_.done_before = before_ / rounds_;
+    progress_.done = (before_ + made_) / rounds_;
+    if (options_.on_progress) options_.on_progress(progress_);
+  }
+
+  const RunSet& run_set_;
+  fs::path out_;
+  const CompareOptions& options_;
+  bool may_pin_ = true;
+  std::shared_ptr<SharedProblems> shared_ = std::make_shared<SharedProblems>();
+  std::vector<RunOutcome> outcomes_;
+  double rounds_ = 0;                          // of all runs
+  std::atomic<double> made_ = 0, before_ = 0;  // here, and by an earlier process
+
+  std::mutex calling_;  // one callback at a time; and what follows
+  CompareProgress progress_;
+  double reported_at_ = 0;
+  std::set<std::string> said_;
+};
 
 void write_report_of(Compared& compared, const CompareOptions& options) {
   // Read the runs back from their files: the report is then the same as that of `ticopd report`.
@@ -163,10 +306,7 @@ Compared compare(const RunSet& run_set, const CompareOptions& options) {
   if (options.on_folder) options.on_folder(claim.path());
   Compared compared{.folder = claim.path()};
   try {
-    for (std::size_t i = 0; i < run_set.runs.size(); ++i) {
-      if (options.on_begin) options.on_begin(run_set.runs[i], i);
-      compared.runs.push_back(run_one(run_set.runs[i], claim.path(), options));
-    }
+    compared.runs = Runs(run_set, claim.path(), options)();
     write_record(claim.path(), record);
     write_report_of(compared, options);
   } catch (const Interrupted&) {

@@ -116,11 +116,12 @@ class Committed:
             if os.path.basename(file) in self.EXACT and "/.ticopd." not in "/" + file:
                 require(read(out, file) == read(self.whole, file),
                         f"{out}/{file}: differs from that of the undisturbed command")
-        data = read(out, "summary.csv")
-        if data is not None:
-            whole = table(read(self.whole, "summary.csv"), "summary.csv")
-            require(untimed(table(data, out + "/summary.csv")) == untimed(whole),
-                    f"{out}/summary.csv: differs from that of the undisturbed command")
+        for file in ("summary.csv", "groups.csv"):
+            data = read(out, file)
+            if data is not None:
+                whole = table(read(self.whole, file), file)
+                require(untimed(table(data, f"{out}/{file}")) == untimed(whole),
+                        f"{out}/{file}: differs from that of the undisturbed command")
 
     def require_end(self, out):
         """After the command ended by itself."""

@@ -97,7 +97,8 @@ class RunState:
 
 
 def untimed(rows):
-    return without(rows, lambda name: name == "seconds" or name.endswith("_seconds"))
+    times = {"seconds", "seconds_mid", "seconds_low", "seconds_high"}
+    return without(rows, lambda name: name in times or name.endswith("_seconds"))
 
 
 def require_same_so_far(state, whole):

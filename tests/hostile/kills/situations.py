@@ -76,6 +76,8 @@ RUNS = {
     '[graph]\nagents = 4\n[codec]\nkind = "adaptive"\ncoding = "entropy"\n' + TICOPD,
 }
 
+SIDE_BY_SIDE = "seeds and sweeps, three runs at once"
+
 COMPARISONS = {
     "three methods, and one that diverges": often(500, 90) + SYNTHETIC +
     '[graph]\nagents = 4\n[codec]\nkind = "qsgd"\n' + TICOPD + """
@@ -100,6 +102,23 @@ label = "top_k"
 codec = { kind = "top_k", fraction = 0.2 }
 [[run]]
 label = "uncompressed"
+""",
+    SIDE_BY_SIDE: "seeds = 3\n" + often(400, 60) + SYNTHETIC + "batch = 8\nseed = 5\n"
+    '[graph]\nkind = "erdos_renyi"\nagents = 5\n[codec]\nkind = "qsgd"\n' + TICOPD + """
+[sweep]
+"codec.bits" = [1, 3]
+[report]
+targets = { loss_max = 0.5 }
+band = "deviation"
+[[run]]
+label = "TiCoPD"
+[[run]]
+label = "CHOCO-SGD"
+algorithm = { name = "choco_sgd", eta = 0.1, gamma = 0.2 }
+[[run]]
+label = "DGD, steps swept until they diverge"
+algorithm = { name = "dgd_quantized", eta = 0.1 }
+sweep = { "algorithm.eta" = [0.02, 9e9] }
 """,
 }
 
@@ -131,7 +150,7 @@ CLUSTERS = {
 AIMS = {
     "run": ("checkpoint", "metrics.csv", "run.json", "final.npy"),
     "compare": ("checkpoint", "metrics.csv", "run.json", "final.npy", "compare.json", "summary.csv",
-                "picture", "figure", "report.html"),
+                "groups.csv", "picture", "figure", "report.html"),
     "tune": (".safetensors", "trials.csv", "search.json", "picture", "search.", "tuned.toml"),
     "mpi": ("checkpoint", "metrics.csv", "run.json", "final.npy"),
 }
@@ -149,7 +168,8 @@ class Situation:
                  "small.toml", "--out", out, "--quiet", *self.options]
         if ranks:
             return [ticopd, "launch", "-n", str(ranks), "--", *words, "--threads", "1"]
-        return [ticopd, *words, "--threads", "2" if self.kind == "tune" else "1"]
+        threads = "3" if self.name == SIDE_BY_SIDE else "2" if self.kind == "tune" else "1"
+        return [ticopd, *words, "--threads", threads]
 
 
 def situations(kind):
