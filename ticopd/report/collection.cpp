@@ -118,13 +118,22 @@ Series read_run(const fs::path& folder) {
   return series;
 }
 
+fs::path folder_of_word(const std::string& word) {
+  return split_word(word).second;
+}
+
+void require_folders(std::span<const std::string> words) {
+  for (const std::string& word : words)
+    if (std::error_code error; !fs::is_directory(folder_of_word(word), error))
+      read_series(folder_of_word(word));  // says what is wrong with it
+}
+
 Collection gather_folders(std::span<const std::string> words, const ReadRun& read) {
   Collection all;
   for (const std::string& word : words) {
     const auto [label, folder] = split_word(word);
     all.options.folder = folder;
     std::error_code error;
-    if (!fs::is_directory(folder, error)) read_series(folder);  // says what is wrong with it
     if (fs::exists(folder / "compare.json", error))
       add_comparison(folder, label, read, all);
     else if (!fs::exists(folder / "run.json", error) && !searches_in(folder).empty())
@@ -137,15 +146,16 @@ Collection gather_folders(std::span<const std::string> words, const ReadRun& rea
     all.options.title = all.options.command = "";
     all.options.folder.clear();
   }
-  refuse_same_labels(all.runs);
   return all;
 }
 
 Collection read_folders(std::span<const std::string> words) {
+  require_folders(words);
   Collection all = gather_folders(words, read_run);
   if (all.runs.empty())
     throw FormatError(fmt::format("{}: no run to report yet{}{}", fmt::join(words, " "),
                                   all.missing.empty() ? "" : ": ", fmt::join(all.missing, "; ")));
+  refuse_same_labels(all.runs);
   return all;
 }
 

@@ -37,16 +37,20 @@ std::string page_policy(PageKind kind) {
   return policy;
 }
 
-std::string page(const nlohmann::json& report, PageKind kind) {
+std::string page_of(std::string_view report, PageKind kind) {
   constexpr std::string_view placeholder = "\"TICOPD_REPORT\"";
   std::string filled(page_template());
   const std::size_t at = filled.find(placeholder);
   if (at == std::string::npos) return {};
-  filled.replace(at, placeholder.size(), script_json(report));
+  filled.replace(at, placeholder.size(), report);
   if (const auto [begins, length] = place_of_policy(page_template());
       kind == PageKind::served && length > 0)
     filled.replace(begins, length, page_policy(kind));  // it stands before the data
   return filled;
+}
+
+std::string page(const nlohmann::json& report, PageKind kind) {
+  return page_of(script_json(report), kind);
 }
 
 }  // namespace ticopd

@@ -15,6 +15,9 @@ enum class PageKind { file, served };
 // The page with the report's data; empty if there is no template.
 std::string page(const nlohmann::json& report, PageKind kind = PageKind::file);
 
+// The same from a report as text (script_json), which may be large.
+std::string page_of(std::string_view report, PageKind kind);
+
 // The content security policy of the page; empty if there is no template.
 std::string page_policy(PageKind kind);
 

@@ -65,9 +65,15 @@ Collection read_folders(std::span<const std::string> words);
 Series read_run(const std::filesystem::path& folder);
 inline constexpr const char* ended_process = "its process ended; go on with --resume";
 
-// read_folders with another way to read a run, and without an error if no run has a row yet.
+// read_folders with another way to read a run, and without an error if no run has a row yet or two
+// have the same label.
 using ReadRun = std::function<Series(const std::filesystem::path& folder)>;
 Collection gather_folders(std::span<const std::string> words, const ReadRun& read);
+
+// FormatError if one of them is no folder.
+void require_folders(std::span<const std::string> words);
+// The folder in an argument: DIR or LABEL=DIR.
+std::filesystem::path folder_of_word(const std::string& word);
 
 // The run's folder relative to the report's folder, so that both can be moved together.
 std::string folder_name(const Series& run, const ReportOptions& options);
