@@ -64,8 +64,6 @@ struct AlgorithmNeeds {
   bool fixed_graph = false;     // needs every link in every round
   bool unbiased_codec = false;  // E Q(v) = v, or it may diverge or end elsewhere
   std::optional<CodecOptions> codec = {};  // instead of the config's
-  // Parameters that are not given and follow from the number of rounds: the run has one length.
-  std::vector<std::string_view> of_length = {};
 };
 
 template <class A>
@@ -75,14 +73,21 @@ AlgorithmNeeds needs_of(const A& params) {
   if constexpr (requires { params.codec(); }) needs.codec = params.codec();
   needs.fixed_graph = requires { A::fixed_graph; };
   needs.unbiased_codec = requires { A::needs_unbiased_codec; };
+  return needs;
+}
+
+// The parameters that are not given and follow from the number of rounds. A run that has one cannot
+// be made longer.
+template <class A>
+std::vector<std::string_view> parameters_of_length(const A& params) {
+  std::vector<std::string_view> names;
   if constexpr (requires(A planned) { planned.plan(1u); }) {
     A planned = params;
     planned.plan(1);
     for (const auto& p : A::parameters())
-      if (!(params.*p.member).is_set() && (planned.*p.member).is_set())
-        needs.of_length.push_back(p.name);
+      if (!(params.*p.member).is_set() && (planned.*p.member).is_set()) names.push_back(p.name);
   }
-  return needs;
+  return names;
 }
 
 template <class A>

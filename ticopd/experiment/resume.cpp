@@ -76,7 +76,7 @@ std::string why_not_resumed(const Config& now, json identity) {
   if (then > ours["iterations"])
     return fmt::format("iterations is {} now and was {}; a run can be made longer, not shorter",
                        ours["iterations"].dump(), then.dump());
-  for (const std::string_view name : algorithm_needs(configured_options(now)).of_length)
+  for (const std::string_view name : parameters_of_length(configured_options(now)))
     return fmt::format(
         "iterations is {} now and was {}, and algorithm.{} follows from it; give a new folder "
         "(a run that is given its algorithm.{} can be made longer)",
