@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ticopd/algorithms/parameter.hpp"
 #include "ticopd/codecs/codec.hpp"
@@ -73,6 +74,20 @@ AlgorithmNeeds needs_of(const A& params) {
   needs.fixed_graph = requires { A::fixed_graph; };
   needs.unbiased_codec = requires { A::needs_unbiased_codec; };
   return needs;
+}
+
+// The parameters that are not given and follow from the number of rounds. A run that has one cannot
+// be made longer.
+template <class A>
+std::vector<std::string_view> parameters_of_length(const A& params) {
+  std::vector<std::string_view> names;
+  if constexpr (requires(A planned) { planned.plan(1u); }) {
+    A planned = params;
+    planned.plan(1);
+    for (const auto& p : A::parameters())
+      if (!(params.*p.member).is_set() && (planned.*p.member).is_set()) names.push_back(p.name);
+  }
+  return names;
 }
 
 template <class A>

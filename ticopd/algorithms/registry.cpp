@@ -97,6 +97,14 @@ AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options) {
   return needs;
 }
 
+std::vector<std::string_view> parameters_of_length(const AlgorithmOptions& options) {
+  refuse_unknown(options, algorithm_info(options.name));
+  std::vector<std::string_view> names;
+  with_algorithm(All{}, options.name,
+                 [&]<class A>() { names = parameters_of_length(configured<A>(options)); });
+  return names;
+}
+
 template <class T>
 RunFactory<T> make_algorithm(const AlgorithmOptions& options, const Spectrum& graph,
                              Warnings& warnings, std::uint32_t iterations) {

@@ -61,6 +61,9 @@ const AlgorithmInfo& algorithm_info(std::string_view name);  // ConfigError nami
 // The requirements of an algorithm with these options on graph and codec.
 AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options);
 
+// Its parameters that follow from the number of rounds (compatibility.hpp).
+std::vector<std::string_view> parameters_of_length(const AlgorithmOptions& options);
+
 // Checks names and ranges (ConfigError naming `algorithm.KEY`) and fills in parameters that follow
 // from the graph. `iterations` is for methods whose steps follow from the number of rounds.
 template <class T>

@@ -15,6 +15,7 @@
 #include "ticopd/cuda/cuda.hpp"
 #include "ticopd/experiment/claim.hpp"
 #include "ticopd/experiment/experiment.hpp"
+#include "ticopd/experiment/resume.hpp"
 #include "ticopd/experiment/shared_problems.hpp"
 #include "ticopd/studies/side_by_side.hpp"
 #include "ticopd/system/clock.hpp"
@@ -130,6 +131,13 @@ void begin_folder(const fs::path& out, bool resume, const json& record) {
   }
   remove_unfinished(out);
   if (!fs::exists(out / "compare.json", error)) write_record(out, record);
+}
+
+// Before the first run goes on: the last one may be refused hours later.
+void check_resumed_runs(const RunSet& run_set, const fs::path& out) {
+  for (const RunSet::Run& run : run_set.runs)
+    if (std::error_code error; fs::is_directory(out / run.folder, error))
+      check_resume(run.config, out / run.folder);
 }
 
 // Called after a failure. If no run has begun, compare.json is the only file; it is removed so that
@@ -302,6 +310,7 @@ Compared compare(const RunSet& run_set, const CompareOptions& options) {
   check_all(run_set, options);
   FolderClaim claim = folder_for(options.out, run_set.name);
   claim.hold();
+  if (options.resume) check_resumed_runs(run_set, claim.path());
   begin_folder(claim.path(), options.resume, record);
   if (options.on_folder) options.on_folder(claim.path());
   Compared compared{.folder = claim.path()};
