@@ -39,6 +39,10 @@ json domain_schema(const Domain& d) {
     case Domain::Kind::boolean:
       return {{"type", "boolean"}};
     case Domain::Kind::integer:
+      if (d.or_list)
+        return {{"anyOf",
+                 {whole_schema(d.least, d.most),
+                  {{"type", "array"}, {"items", whole_schema(0, INT64_MAX)}, {"minItems", 1}}}}};
       if (d.words.empty()) return whole_schema(d.least, d.most);
       return {{"anyOf", {{{"enum", d.words}}, whole_schema(d.least, d.most)}}};
     case Domain::Kind::number:
@@ -47,10 +51,9 @@ json domain_schema(const Domain& d) {
       return {{"enum", d.allowed_words()}};
     case Domain::Kind::integers:
       return {{"type", "array"}, {"items", whole_schema(d.least, d.most)}};
-    case Domain::Kind::table: {  // of metrics or parameters: a number, or a range
-      const json range{
-          {"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 2}, {"maxItems", 2}};
-      const json value{{"anyOf", {{{"type", "number"}}, range}}};
+    case Domain::Kind::table: {  // of metrics, or of keys to search: a value, a list, or a range
+      const json range{{"type", "array"}, {"minItems", 1}};
+      const json value{{"anyOf", {{{"type", "number"}}, range, {{"type", "object"}}}}};
       return {{"type", "object"}, {"additionalProperties", value}};
     }
     case Domain::Kind::text:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -42,6 +43,7 @@ Tuned tune_one(const RunSet::Run& run, const fs::path& folder, const SearchOptio
   tuning.metric = options.metric;
   tuning.runs = options.runs;
   tuning.budget_bits = options.budget_bits;
+  tuning.seeds = options.seeds;
   tuning.on_progress = options.on_progress;
   Tuned tuned = tune(run.config, tuning);
   if (options.on_end) options.on_end(tuned);
@@ -83,11 +85,18 @@ json searched_json(const Searched& searched) {
     rows.push_back({{"label", found.label},
                     {"step_sizes", t.values},
                     {"metric", t.metric},
-                    {"value", t.value},
+                    {"value", std::isfinite(t.value) ? json(t.value) : json()},
                     {"iterations", t.rounds},
                     {"trials", t.trials},
                     {"diverged", t.lost},
                     {"cost", t.cost},
+                    {"seeds", t.seeds},
+                    {"beyond", t.beyond == Trial::Beyond::held   ? "held"
+                               : t.beyond == Trial::Beyond::grew ? "grew"
+                                                                 : "unknown"},
+                    {"grew", t.grew},
+                    {"left_out", t.left_out},
+                    {"theory", t.theory},
                     {"folder", found.folder.string()}});
   }
   return rows;
