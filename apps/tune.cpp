@@ -100,6 +100,10 @@ void print(const Found& found, bool as_json) {
     tell("warning: {}: every trial grew when it went on beyond its budget; give it more rounds, or "
          "[tune.search] shorter steps\n",
          found.label);
+  if (t.beyond == Trial::Beyond::unknown && t.grew > 0)
+    tell("warning: {}: {} trials grew when they went on beyond their budget, and no run was left to "
+         "try this one; give more --runs\n",
+         found.label, t.grew);
   if (std::isinf(t.value))
     tell("warning: {}: no trial reached {}; the one that came closest is chosen\n", found.label,
          t.metric);

@@ -137,7 +137,7 @@ class Reader {
     json& table = found_.tree["algorithm"];
     const auto at = entries_.find(name);
     if (at == entries_.end()) {
-      if ((p.required || !p.derived.empty()) && p.search_high > 0)
+      if (p.search_high > 0)
         found_.axes.push_back(declared(p));
       else if (table.contains(name))
         keep(found_.kept, name, table[name]);

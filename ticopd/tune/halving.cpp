@@ -9,7 +9,9 @@ namespace {
 constexpr std::size_t keep_one_in = 4;
 constexpr double rungs[] = {1.0 / 16, 1.0 / 4, 1};
 constexpr double share = 0.4;        // of the cost for halving; the rest is for full runs
+constexpr double first_radius = 0.12;  // of the compass search
 constexpr std::size_t smallest = 6;  // trials that make a bracket worthwhile
+constexpr double between_checks = 6;  // full runs
 
 std::size_t survivors(std::size_t trials) {
   return (trials + keep_one_in - 1) / keep_one_in;
@@ -154,6 +156,7 @@ double Halving::reserve() const {
 bool Halving::holds(Trial& trial) {
   if (trial.beyond == Trial::Beyond::unknown) {
     const double score = trial.score;
+    checked_at_ = cost();
     std::vector<Trial*> alone{&trial};
     if (!advance(alone, 2 * plan_.rounds)) return false;
     trial.beyond = std::isinf(trial.score) ? Trial::Beyond::grew : Trial::Beyond::held;
@@ -176,6 +179,7 @@ bool Halving::settle(double radius) {
 
 // Neighbours of a trial that grew would grow, too: they are passed over unless they have held.
 Trial* Halving::best_but_for_those_that_grew(double radius) const {
+  const bool must_have_held = left() < 1;  // nothing is left to find out
   const auto grew = [](const auto& t) { return t->beyond == Trial::Beyond::grew; };
   const auto beside_one = [&](const Trial& t) {
     return std::ranges::any_of(trials_, [&](const auto& other) {
@@ -185,6 +189,7 @@ Trial* Halving::best_but_for_those_that_grew(double radius) const {
   Trial* best = nullptr;
   for (const auto& t : trials_) {
     if (t->rounds < plan_.rounds || std::isinf(t->score) || grew(t)) continue;
+    if (must_have_held && t->beyond != Trial::Beyond::held) continue;
     if (t->beyond == Trial::Beyond::unknown && beside_one(*t)) continue;
     if (!best || better(t.get(), best)) best = t.get();
   }
@@ -196,8 +201,10 @@ Trial* Halving::best_but_for_those_that_grew(double radius) const {
 // of stability is often not parallel to an axis. The radius is halved if neither finds a better
 // point.
 void Halving::refine() {
-  double radius = 0.12;
+  double radius = first_radius;
   for (bool between = false; !stopped_ && left() >= 1 + reserve() && radius > 1e-3;) {
+    if (cost() - checked_at_ >= between_checks && !settle(radius / 2)) return;
+    if (left() < 1 + reserve()) return;
     const Trial* before = best_;
     std::vector<Trial*> star = around(*best_, radius, between);
     // Each point costs a full run: take no more of them than the budget allows.
@@ -253,16 +260,20 @@ Trial* Halving::add(std::vector<double> point) {
   return trials_.back().get();
 }
 
+void Halving::refine_and_settle() {
+  if (plan_.hold) settle(first_radius / 2);
+  if (best_ && !stopped_) refine();
+  if (best_ && !stopped_) settle(0);
+}
+
 const Trial* Halving::search() {
   bracket(affordable(share * plan_.runs, left() - reserve(), plan_), 0);
-  if (best_) refine();
-  if (best_ && !stopped_) settle(0);
+  if (best_) refine_and_settle();
   // If no trial survived, every step was too long: try again with shorter steps.
   for (int shorter = 1; shorter <= 3 && !best_ && !stopped_ && cost_of(smallest) <= left();
        ++shorter) {
     bracket(affordable(left() / 2, left() - reserve(), plan_), shorter);
-    if (best_) refine();
-    if (best_ && !stopped_) settle(0);
+    if (best_) refine_and_settle();
   }
   if (stopped_) return nullptr;
   if (best_) return best_;

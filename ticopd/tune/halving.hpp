@@ -35,8 +35,8 @@ struct ListedDimension {
 // is finer than a grid of the same cost. The search is a pure function of the seed and the scores.
 //
 // With `hold` a full run must also do well when it goes on for as many rounds again. The best point
-// is run on before the compass search looks closer, and at the end. After the first one that grew,
-// no point becomes the best before it has held.
+// is run on now and then, before the compass search looks closer, and at the end. After the first
+// one that grew, no point becomes the best before it has held.
 class Halving {
  public:
   struct Plan {
@@ -78,6 +78,7 @@ class Halving {
   bool advance(std::vector<Trial*>& trials, std::uint32_t rounds);  // then sorts them
   void bracket(std::size_t count, double shorter);
   void refine();
+  void refine_and_settle();
   std::vector<Trial*> best_of_neighbours(std::vector<Trial*> trials) const;
   ListedDimension listed(std::size_t dimension) const;
   bool holds(Trial& trial);
@@ -95,6 +96,7 @@ class Halving {
   double spent_ = 0;  // rounds
   bool stopped_ = false;
   Trial* best_ = nullptr;
+  double checked_at_ = 0;  // the cost when a trial was run on for the last time
   bool careful_ = false;  // a trial has grown: the next best must hold first
 };
 

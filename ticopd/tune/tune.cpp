@@ -539,7 +539,7 @@ std::string beyond_in_words(const Tuned& tuned) {
       tuned.grew == 0 ? "" : fmt::format("; {} that looked better grew", tuned.grew);
   switch (tuned.beyond) {
     case Trial::Beyond::held: return "held for twice the budget" + passed_over;
-    case Trial::Beyond::grew: return "grew beyond the budget, as every other trial did";
+    case Trial::Beyond::grew: return "grew beyond the budget, as did all that were run on";
     case Trial::Beyond::unknown: break;
   }
   return "not run beyond the budget" + passed_over;
