@@ -54,8 +54,9 @@ json tuned_tree(const RunSet::Run& run, const Tuned& tuned) {
   tree["algorithm"]["name"] = run.config.get<std::string>("algorithm.name");
   if (tree.contains("/tune/search"_json_pointer)) {
     const json kept = read_axes(run.config).tree["algorithm"];  // with values to keep
+    const json& before = run.config.tree()["algorithm"];
     for (const auto& [name, value] : kept.items())
-      if (tree["tune"]["search"].contains(name)) tree["algorithm"][name] = value;
+      if (!before.contains(name) || before[name] != value) tree["algorithm"][name] = value;
   }
   for (const auto& [name, value] : tuned.values) {
     const bool elsewhere = name.starts_with("codec.") || name.starts_with("graph.");
