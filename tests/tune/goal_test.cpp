@@ -88,6 +88,9 @@ TEST(Grown, IsARunThatGetsWorseInLossGradientOrAccuracy) {
   EXPECT_TRUE(grown({1, 0.01, 0.879}));
   // At the floor of the arithmetic a gradient is noise, however much it changes.
   EXPECT_TRUE(why_grown(start, {1, 1e-30, 0.9}, {1, 1e-20, 0.9}).empty());
+  // One that has hardly moved is measured by the loss at the start.
+  EXPECT_TRUE(why_grown(start, {1.999, 1, 0.1}, {2.005, 1, 0.1}).empty());
+  EXPECT_FALSE(why_grown(start, {1.999, 1, 0.1}, {2.02, 1, 0.1}).empty());
   // What is not measured cannot grow.
   EXPECT_TRUE(why_grown({}, {}, {}).empty());
   EXPECT_FALSE(why_grown({2, NAN, NAN}, {1, NAN, NAN}, {3, NAN, NAN}).empty());

@@ -255,12 +255,12 @@ TEST(Space, SearchesARangeOfACodecKeyInWholeNumbersWhereTheKeyIsWhole) {
 }
 
 TEST(Space, LeavesOutWhatAKindDoesNotUse) {
-  const Space s = space(qsgd, "\"codec.kind\" = [\"qsgd\", \"top_k\"]\n\"codec.bits\" = [2, 4]");
+  const Space s = space(qsgd, "\"codec.kind\" = [\"qsgd\", \"sign\"]\n\"codec.bits\" = [2, 4]");
   ASSERT_EQ(names(s), (Names{"eta", "gamma", "codec.bits", "codec.kind"}));
   std::vector<double> point{0.5, 0.5, 0.5, 0.75};
   ASSERT_TRUE(s.admit(point));
   const TriedValues values = s.at(point);
-  EXPECT_EQ(values.at("codec.kind"), "top_k");
+  EXPECT_EQ(values.at("codec.kind"), "sign");
   EXPECT_FALSE(values.contains("codec.bits"));
   EXPECT_FALSE(s.with(values).has("codec.bits"));
   std::vector<double> other = point;
@@ -305,9 +305,9 @@ TEST(Space, UnitsUseTheFirstValueOfASchedule) {
 
 TEST(Space, TriesNoBiasedCodecForAMethodThatNeedsAnUnbiasedOne) {
   const Space s = space("name = \"lead\"\n[codec]\nkind = \"qsgd\"\nscaled = false",
-                        "\"codec.kind\" = [\"qsgd\", \"top_k\"]");
+                        "\"codec.kind\" = [\"qsgd\", \"sign\"]");
   ASSERT_EQ(s.left_out().size(), 1u);
-  expect_parts(s.left_out()[0], {"top_k", "lead", "unbiased"});
+  expect_parts(s.left_out()[0], {"sign", "lead", "unbiased"});
   std::vector<double> point(s.axes().size(), 0.5);
   point.back() = 0.25;
   EXPECT_TRUE(s.admit(point));

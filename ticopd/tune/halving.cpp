@@ -143,7 +143,8 @@ void Halving::bracket(std::size_t count, double shorter) {
     before = rounds;
     if (alive.empty() || !advance(alive, rounds)) return;
   }
-  if (!std::isinf(alive.front()->score) && (!best_ || better(alive.front(), best_)))
+  const bool any = best_ && best_->beyond != Trial::Beyond::grew;
+  if (!std::isinf(alive.front()->score) && (!any || better(alive.front(), best_)))
     best_ = alive.front();
 }
 
@@ -166,15 +167,17 @@ bool Halving::holds(Trial& trial) {
   return trial.beyond == Trial::Beyond::held;
 }
 
-// Makes the best trial one that holds, as far as the budget goes. False: the search was stopped, or
-// no trial is left.
-bool Halving::settle(double radius) {
-  while (plan_.hold && best_ && best_->beyond != Trial::Beyond::held && left() >= 1) {
-    if (holds(*best_)) return true;
-    if (stopped_) return false;
-    best_ = best_but_for_those_that_grew(radius);
+// Makes the best trial one that holds, as far as the budget goes. If all grew, the best of these.
+void Halving::settle(double radius) {
+  while (plan_.hold && best_->beyond == Trial::Beyond::unknown && left() >= 1) {
+    if (holds(*best_) || stopped_) return;
+    if (Trial* next = best_but_for_those_that_grew(radius)) {
+      best_ = next;
+      continue;
+    }
+    for (const auto& t : trials_)
+      if (t->beyond == Trial::Beyond::grew && better(t.get(), best_)) best_ = t.get();
   }
-  return best_ != nullptr;
 }
 
 // Neighbours of a trial that grew would grow, too: they are passed over unless they have held.
@@ -203,8 +206,8 @@ Trial* Halving::best_but_for_those_that_grew(double radius) const {
 void Halving::refine() {
   double radius = first_radius;
   for (bool between = false; !stopped_ && left() >= 1 + reserve() && radius > 1e-3;) {
-    if (cost() - checked_at_ >= between_checks && !settle(radius / 2)) return;
-    if (left() < 1 + reserve()) return;
+    if (cost() - checked_at_ >= between_checks) settle(radius / 2);
+    if (stopped_ || left() < 1 + reserve()) return;
     const Trial* before = best_;
     std::vector<Trial*> star = around(*best_, radius, between);
     // Each point costs a full run: take no more of them than the budget allows.
@@ -212,11 +215,13 @@ void Halving::refine() {
     ++brackets_;
     if (!star.empty() && !advance(star, plan_.rounds)) return;
     for (Trial* t : star) {
-      if (best_ != before || stopped_ || !better(t, best_)) break;
+      const bool grew = best_->beyond == Trial::Beyond::grew;
+      if (best_ != before || stopped_ || std::isinf(t->score) || !(grew || better(t, best_))) break;
       if (!careful_ || (left() >= 1 && holds(*t))) best_ = t;
     }
     if (best_ == before && between) {
-      if (!settle(radius / 2)) return;
+      settle(radius / 2);
+      if (best_->beyond == Trial::Beyond::grew) return;  // no neighbour holds
       if (best_ == before) radius /= 2;
     }
     between = best_ == before && !between;
@@ -261,25 +266,23 @@ Trial* Halving::add(std::vector<double> point) {
 }
 
 void Halving::refine_and_settle() {
-  if (plan_.hold) settle(first_radius / 2);
-  if (best_ && !stopped_) refine();
-  if (best_ && !stopped_) settle(0);
+  settle(first_radius / 2);
+  if (!stopped_) refine();
+  if (!stopped_) settle(0);
 }
 
 const Trial* Halving::search() {
+  const auto none_holds = [&] { return !best_ || best_->beyond == Trial::Beyond::grew; };
   bracket(affordable(share * plan_.runs, left() - reserve(), plan_), 0);
-  if (best_) refine_and_settle();
+  if (best_ && !stopped_) refine_and_settle();
   // If no trial survived, every step was too long: try again with shorter steps.
-  for (int shorter = 1; shorter <= 3 && !best_ && !stopped_ && cost_of(smallest) <= left();
+  for (int shorter = 1;
+       shorter <= 3 && none_holds() && !stopped_ && cost_of(smallest) <= left() - reserve();
        ++shorter) {
     bracket(affordable(left() / 2, left() - reserve(), plan_), shorter);
-    if (best_) refine_and_settle();
+    if (best_ && !stopped_) refine_and_settle();
   }
-  if (stopped_) return nullptr;
-  if (best_) return best_;
-  for (const auto& t : trials_)  // all of them grew
-    if (t->beyond == Trial::Beyond::grew && (!best_ || better(t.get(), best_))) best_ = t.get();
-  return best_;
+  return stopped_ ? nullptr : best_;
 }
 
 }  // namespace ticopd

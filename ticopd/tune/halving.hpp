@@ -36,7 +36,8 @@ struct ListedDimension {
 //
 // With `hold` a full run must also do well when it goes on for as many rounds again. The best point
 // is run on now and then, before the compass search looks closer, and at the end. After the first
-// one that grew, no point becomes the best before it has held.
+// one that grew, no point becomes the best before it has held; one that held is better than all that
+// grew.
 class Halving {
  public:
   struct Plan {
@@ -82,7 +83,7 @@ class Halving {
   std::vector<Trial*> best_of_neighbours(std::vector<Trial*> trials) const;
   ListedDimension listed(std::size_t dimension) const;
   bool holds(Trial& trial);
-  bool settle(double radius);
+  void settle(double radius);
   Trial* best_but_for_those_that_grew(double radius) const;
   double left() const { return plan_.runs - cost(); }
   double reserve() const;  // full runs that are kept for running on

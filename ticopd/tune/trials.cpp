@@ -109,7 +109,10 @@ void TrialLog::load() {
     r.rounds = cells.whole<std::uint32_t>();
     r.spent = cells.whole<std::uint32_t>();
     for (const std::string& axis : axes_)
-      if (const std::string& cell = cells.text(); !cell.empty()) r.values[axis] = value_in(cell);
+      if (const std::string& cell = cells.text(); trimmed(cell) != cell)
+        throw damaged();
+      else if (!cell.empty())
+        r.values[axis] = value_in(cell);
     r.metric = cells.real();
     r.bits_payload = cells.real();
     r.made = cells.whole<std::uint32_t>();
