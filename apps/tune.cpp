@@ -97,13 +97,15 @@ void print(const Found& found, bool as_json) {
   const Tuned& t = found.tuned;
   if (!found.missing.empty()) tell("missing: {}\n", found.missing);
   if (t.beyond == Trial::Beyond::grew)
-    tell("warning: {}: every trial grew when it went on beyond its budget; give it more rounds, or "
-         "[tune.search] shorter steps\n",
-         found.label);
+    tell(
+        "warning: {}: every trial grew when it went on beyond its budget; give it more rounds, or "
+        "[tune.search] shorter steps\n",
+        found.label);
   if (t.beyond == Trial::Beyond::unknown && t.grew > 0)
-    tell("warning: {}: {} trials grew when they went on beyond their budget, and no run was left to "
-         "try this one; give more --runs\n",
-         found.label, t.grew);
+    tell(
+        "warning: {}: {} trials grew when they went on beyond their budget, and no run was left to "
+        "try this one; give more --runs\n",
+        found.label, t.grew);
   if (std::isinf(t.value))
     tell("warning: {}: no trial reached {}; the one that came closest is chosen\n", found.label,
          t.metric);
@@ -136,8 +138,8 @@ int tune_file(const fs::path& file, const TuneFlags& flags) {
     throw UsageError("--budget-bits and --budget-iterations: give only one of them");
   const RunSet run_set = read_set(file, flags);
   SearchOptions options = options_of(flags);
-  options.seeds = list_of_seeds(flags.seeds,
-                                run_set.runs.front().config.get<std::uint64_t>("seed"));
+  options.seeds =
+      list_of_seeds(flags.seeds, run_set.runs.front().config.get<std::uint64_t>("seed"));
   fs::path folder;
   bool stopped = false;  // false if something other than a search was interrupted
   const bool watched = !flags.quiet && live();

@@ -167,10 +167,22 @@ TEST_F(TuneCommand, ResumesAfterKillToTheSameAnswer) {
 
 TEST_F(TuneCommand, SearchWithSeedsListsAndATargetResumesAfterKillToTheSameAnswer) {
   const auto searching = [](const std::string& out) {
-    return Arguments{"tune", "small.toml", "--out", out, "--runs", "6", "--seeds", "2",
-                     "--metric", "bits_to:loss_max=1e-6", "--budget-iterations", "4000",
-                     "--set", "tune.search.codec.bits=[3, 6]",
-                     "--set", "tune.search.graph.kind=[\"ring\", \"complete\"]"};
+    return Arguments{"tune",
+                     "small.toml",
+                     "--out",
+                     out,
+                     "--runs",
+                     "6",
+                     "--seeds",
+                     "2",
+                     "--metric",
+                     "bits_to:loss_max=1e-6",
+                     "--budget-iterations",
+                     "4000",
+                     "--set",
+                     "tune.search.codec.bits=[3, 6]",
+                     "--set",
+                     "tune.search.graph.kind=[\"ring\", \"complete\"]"};
   };
   const Outcome whole = ticopd(searching("whole"));
   ASSERT_EQ(whole.code, 0) << whole.err;

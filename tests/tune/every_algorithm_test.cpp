@@ -19,7 +19,8 @@ class EveryAlgorithm : public SmallSearch, public ::testing::WithParamInterface<
 
   static Config config_for(const AlgorithmInfo& info) {
     return Config::parse(
-        "iterations = 100\nprecision = \"double\"\n[problem]\nobjective = \"logistic\"\nclasses = 2\n"
+        "iterations = 100\nprecision = \"double\"\n[problem]\nobjective = \"logistic\"\nclasses = "
+        "2\n"
         "l2 = 0.01\ndata = \"synthetic\"\nsamples = 100\nfeatures = 5\npartition = \"sorted\"\n"
         "[graph]\nkind = \"complete\"\nagents = 5\n[algorithm]\nname = \"" +
             std::string(info.name) + "\"\n[codec]\n" + codec_for(info) + "\n",
@@ -37,14 +38,16 @@ class EveryAlgorithm : public SmallSearch, public ::testing::WithParamInterface<
     for (std::size_t i = 0; i < points; ++i) {
       std::vector<double> point(dimensions);
       for (std::size_t k = 0; k < dimensions; ++k)
-        point[k] = dimensions > 3
-                       ? std::fmod(static_cast<double>(i) * std::sqrt(2.0 + 3 * static_cast<double>(k)), 1.0)
-                       : (static_cast<double>(i >> (2 * k) & 3) + 0.5) / 4;
+        point[k] =
+            dimensions > 3
+                ? std::fmod(static_cast<double>(i) * std::sqrt(2.0 + 3 * static_cast<double>(k)),
+                            1.0)
+                : (static_cast<double>(i >> (2 * k) & 3) + 0.5) / 4;
       if (!space.admit(point)) continue;
       Warnings ignored;
       try {
-        const auto algorithm = configured_algorithm<double>(space.with(space.at(point)),
-                                                            prepared.spectrum, ignored);
+        const auto algorithm =
+            configured_algorithm<double>(space.with(space.at(point)), prepared.spectrum, ignored);
         best = std::min(best, value_of(solve(algorithm, prepared.setup).last, metric).value());
       } catch (const Diverged&) {
       }

@@ -39,9 +39,9 @@ TEST(Goal, IsAMetricAtTheEndOrACostUntilATarget) {
 
 TEST(Goal, RanksByCostAndThenByHowCloseItCame) {
   const Goal bits = goal("bits_to:accuracy_min=0.9");
-  const std::vector<double> ranked{
-      bits.score(1000, 0.95), bits.score(1000, 0.91), bits.score(1001, 1), bits.score(1e15, 0.9),
-      bits.score(INFINITY, 0.89), bits.score(INFINITY, 0.2)};
+  const std::vector<double> ranked{bits.score(1000, 0.95),     bits.score(1000, 0.91),
+                                   bits.score(1001, 1),        bits.score(1e15, 0.9),
+                                   bits.score(INFINITY, 0.89), bits.score(INFINITY, 0.2)};
   for (std::size_t i = 1; i < ranked.size(); ++i) EXPECT_LT(ranked[i - 1], ranked[i]) << i;
   EXPECT_TRUE(std::isfinite(ranked.back()));
   EXPECT_EQ(bits.score(NAN, 0.99), INFINITY);
@@ -62,10 +62,9 @@ TEST(Goal, RejectsWhatItCannotJudgeByAndNamesTheNearest) {
     expect_parts(refusal("bits_to:loss_max=" + bad), {"loss_max = \"" + bad + "\"", "finite"});
   for (const std::string bad : {"95", "0", "-1", "nan"})
     expect_parts(refusal("bits_to:accuracy_min=" + bad), {"above 0, at most 1"});
-  expect_parts(message_of<ConfigError>([] {
-                 Goal::parse("bits_to:accuracy_min=0.9", MetricLevel::local);
-               }),
-               {"log.level", "full"});
+  expect_parts(
+      message_of<ConfigError>([] { Goal::parse("bits_to:accuracy_min=0.9", MetricLevel::local); }),
+      {"log.level", "full"});
 }
 
 TEST(Median, IsTheMiddleValue) {

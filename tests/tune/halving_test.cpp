@@ -296,13 +296,13 @@ TEST(Halving, FindsTheBestOfValuesWithoutAnOrder) {
     Halving::Plan plan = plan_for(2, seed);
     plan.listed = {{}, {3, false}};
     // Each value has its best step size elsewhere; the second value is the best.
-    const Found found = search(plan,
-                               [](const Point& p, double share) {
-                                 const bool second = std::abs(p[1] - 0.5) < 0.01;
-                                 return bowl({second ? 0.8 : 0.2})({p[0]}, share) +
-                                        (second ? 0 : 0.05);
-                               },
-                               {.allows = snapped(1, 3)});
+    const Found found =
+        search(plan,
+               [](const Point& p, double share) {
+                 const bool second = std::abs(p[1] - 0.5) < 0.01;
+                 return bowl({second ? 0.8 : 0.2})({p[0]}, share) + (second ? 0 : 0.05);
+               },
+               {.allows = snapped(1, 3)});
     ASSERT_TRUE(found.best);
     EXPECT_NEAR(found.best->at(1), 0.5, 1e-9) << "seed " << seed;
     EXPECT_NEAR(found.best->at(0), 0.8, 0.03) << "seed " << seed;

@@ -85,7 +85,8 @@ TEST(Space, HasARangeForEveryRequiredParameterOfEveryAlgorithm) {
     // The algorithm must accept the middle of the ranges.
     std::vector<double> middle(searched, 0.5);
     EXPECT_TRUE(s.admit(middle)) << info.name;
-    for (const auto& [name, value] : numbers_at(s, middle)) EXPECT_TRUE(std::isfinite(value) && value > 0);
+    for (const auto& [name, value] : numbers_at(s, middle))
+      EXPECT_TRUE(std::isfinite(value) && value > 0);
   }
 }
 
@@ -141,10 +142,9 @@ TEST(Space, RejectsAnUnknownParameterAndNamesTheNearest) {
 }
 
 TEST(Space, RejectsInvalidRanges) {
-  for (const std::string bad :
-       {"[1, 0.1]", "[0, 1]", "[-1, 1]", "[0.1, 0.1]", "[0.1, inf]", "[0.1, 0.2, 0.3]", "[0.1]",
-        "\"0.1\"", "[\"a\", \"b\"]", "true", "{low = 1, high = 0.1}", "{low = 0.1}", "[]",
-        "[nan, 1]"})
+  for (const std::string bad : {"[1, 0.1]", "[0, 1]", "[-1, 1]", "[0.1, 0.1]", "[0.1, inf]",
+                                "[0.1, 0.2, 0.3]", "[0.1]", "\"0.1\"", "[\"a\", \"b\"]", "true",
+                                "{low = 1, high = 0.1}", "{low = 0.1}", "[]", "[nan, 1]"})
     expect_parts(refusal(choco, "eta = " + bad), {"tune.search.eta = ", "allowed is"});
   expect_parts(refusal(choco, "gamma = [0.1, 2]"),
                {"tune.search.gamma = ", "0 < low < high", "to 1"});
@@ -232,8 +232,8 @@ TEST(Space, TakesARangeAsATableToo) {
 }
 
 TEST(Space, SearchesListsOfCodecAndGraphKeys) {
-  const Space s = space(
-      qsgd, "\"codec.bits\" = [8, 2, 4]\ngraph.kind = [\"ring\", \"complete\"]\ngamma = 0.5");
+  const Space s =
+      space(qsgd, "\"codec.bits\" = [8, 2, 4]\ngraph.kind = [\"ring\", \"complete\"]\ngamma = 0.5");
   EXPECT_EQ(names(s), (Names{"eta", "codec.bits", "graph.kind"}));
   EXPECT_TRUE(s.axes()[1].ordered) << "numbers are put in order";
   EXPECT_FALSE(s.axes()[2].ordered);
@@ -280,8 +280,7 @@ TEST(Space, TakesTheGraphOfAPointForItsUnits) {
 }
 
 TEST(Space, SearchesTheConstantsOfASchedule) {
-  const Space s = space(
-      choco, "eta = {schedule = \"inverse_sqrt\", t0 = [10, 1000]}\ngamma = 0.5");
+  const Space s = space(choco, "eta = {schedule = \"inverse_sqrt\", t0 = [10, 1000]}\ngamma = 0.5");
   EXPECT_EQ(names(s), (Names{"eta.t0", "eta.c"}));
   std::vector<double> point{0.5, 0.5};
   ASSERT_TRUE(s.admit(point));
@@ -290,15 +289,14 @@ TEST(Space, SearchesTheConstantsOfASchedule) {
   EXPECT_EQ(made.get<double>("algorithm.eta.t0"), 100);
   // In round 1 the step is in the middle of the range of eta: 1e-4 to 10.
   EXPECT_NEAR(made.get<double>("algorithm.eta.c") / std::sqrt(101), std::sqrt(1e-4 * 10), 1e-4);
-  const Space step = space(
-      choco, "eta = {schedule = \"step\", c = [0.1, 1], factor = 0.5, every = [10, 1000]}");
+  const Space step =
+      space(choco, "eta = {schedule = \"step\", c = [0.1, 1], factor = 0.5, every = [10, 1000]}");
   EXPECT_EQ(names(step), (Names{"eta.every", "eta.c", "gamma"}));
   EXPECT_EQ(step.at(std::vector{0.5, 0.0, 0.5}).at("eta.every"), 100);
 }
 
 TEST(Space, UnitsUseTheFirstValueOfASchedule) {
-  const Space s = space(ticopd_name,
-                        "alpha = {schedule = \"inverse\", c = [9.9, 10.1], t0 = 99}");
+  const Space s = space(ticopd_name, "alpha = {schedule = \"inverse\", c = [9.9, 10.1], t0 = 99}");
   const StepSizes v = numbers_at(s, {0.5, 1.0, 1.0});
   EXPECT_NEAR(v.at("alpha.c") / 100 * v.at("theta") * ring10.laplacian_max, 1, 2e-3);
 }
@@ -313,9 +311,9 @@ TEST(Space, TriesNoBiasedCodecForAMethodThatNeedsAnUnbiasedOne) {
   EXPECT_TRUE(s.admit(point));
   point.back() = 0.75;
   EXPECT_FALSE(s.admit(point));
-  expect_parts(refusal("name = \"lead\"\n[codec]\nkind = \"top_k\"",
-                       "\"codec.fraction\" = [0.01, 0.1]"),
-               {"tune.search", "top_k", "lead", "unbiased"});
+  expect_parts(
+      refusal("name = \"lead\"\n[codec]\nkind = \"top_k\"", "\"codec.fraction\" = [0.01, 0.1]"),
+      {"tune.search", "top_k", "lead", "unbiased"});
 }
 
 TEST(Space, RejectsListsThatCannotBeSearched) {
@@ -338,8 +336,7 @@ TEST(Space, RejectsListsThatCannotBeSearched) {
   refused("eta = {schedule = \"inverse_sqr\", c = [1, 2]}",
           {"tune.search.eta.schedule", "did you mean \"inverse_sqrt\"?"});
   refused("eta = {schedule = \"inverse\", c = [1, 2]}", {"tune.search.eta.t0 is missing"});
-  refused("eta = {schedule = \"inverse\", c = [1, 2], t = 3}",
-          {"tune.search.eta", "\"t\"", "t0"});
+  refused("eta = {schedule = \"inverse\", c = [1, 2], t = 3}", {"tune.search.eta", "\"t\"", "t0"});
   refused("eta = {schedule = \"inverse\", c = [2, 1], t0 = 3}",
           {"tune.search.eta.c", "0 < low < high"});
   std::string many = "\"codec.bits\" = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]\n";

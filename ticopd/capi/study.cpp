@@ -235,8 +235,8 @@ int tc_tune(const char* file, const char* config, const char* options, const tc_
                                   "metric", "budget_bits", "budget_iterations"});
     auto run_set = std::make_shared<const RunSet>(run_set_to_tune(file, config, given));
     auto made = std::make_unique<tc_study>();
-    SearchOptions o = search_options(given, *made,
-                                     run_set->runs.front().config.get<std::uint64_t>("seed"));
+    SearchOptions o =
+        search_options(given, *made, run_set->runs.front().config.get<std::uint64_t>("seed"));
     if (problem != nullptr)
       o.prepare.external = capi::ask_objective(
           capi::Problem::read(*problem, precision_of(run_set->runs.front().config)),

@@ -182,7 +182,8 @@ class Reader {
       }
     json& schedule = found_.tree["algorithm"][name];
     schedule = {{"schedule", kind}};
-    for (const std::string_view part : parts) read_constant(name, std::string(part), given, schedule);
+    for (const std::string_view part : parts)
+      read_constant(name, std::string(part), given, schedule);
     // The step size in round 1 is c divided by this.
     const auto divisor = [kind, t0 = name + ".t0"](const StepSizes& before) {
       const auto at = before.find(t0);
@@ -276,11 +277,11 @@ class Reader {
   void add_list(const std::string& name, const std::string& key, const Domain& domain,
                 const json& value) {
     if (!value.is_array() || value.empty())
-      throw ConfigError(fmt::format(
-          "tune.search.{} = {}: allowed is a list of values{}", name, value.dump(),
-          domain.kind == Domain::Kind::number || domain.kind == Domain::Kind::integer
-              ? ", or {low = ..., high = ...}"
-              : ""));
+      throw ConfigError(
+          fmt::format("tune.search.{} = {}: allowed is a list of values{}", name, value.dump(),
+                      domain.kind == Domain::Kind::number || domain.kind == Domain::Kind::integer
+                          ? ", or {low = ..., high = ...}"
+                          : ""));
     SearchAxis axis{.name = name, .key = key, .counts_as = name, .divisor = one};
     for (json item : value) {
       check_value("tune.search." + name, domain, item);

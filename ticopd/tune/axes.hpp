@@ -22,8 +22,9 @@ using TriedValues = std::map<std::string, nlohmann::json>;
 struct SearchAxis {
   std::string name;  // its column: "alpha", "eta.c" for a schedule, "codec.bits"
   double low = 0, high = 0;
-  bool closed = true;  // true for a range of the user: the search stays inside it. Our own may be left
-  double max = 0;      // the largest value that the algorithm allows
+  bool closed =
+      true;        // true for a range of the user: the search stays inside it. Our own may be left
+  double max = 0;  // the largest value that the algorithm allows
   // of low and high, from the step sizes before it and lambda_max(L)
   std::function<double(const StepSizes& before, double lambda_max)> unit = {};
   bool whole = false;

@@ -23,8 +23,7 @@ std::string why_grown(const Figures& start, const Figures& then, const Figures& 
   // A run that has hardly moved yet is measured by where it began.
   const double progress =
       std::max(std::abs(start.loss - then.loss), progress_that_counts * std::abs(start.loss));
-  if (now.loss - then.loss > rise_of_loss * progress)
-    return changed("loss", then.loss, now.loss);
+  if (now.loss - then.loss > rise_of_loss * progress) return changed("loss", then.loss, now.loss);
   if (now.grad_norm2 > growth_of_gradient * then.grad_norm2 &&
       now.grad_norm2 > gradient_that_counts * start.grad_norm2)
     return changed("squared gradient norm", then.grad_norm2, now.grad_norm2);

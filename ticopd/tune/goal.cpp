@@ -39,9 +39,8 @@ double target_of(const std::string& text, const std::string& metric, const std::
   const auto target = parse_number<double>(number);
   const bool share = metric.starts_with("accuracy");
   if (target && std::isfinite(*target) && (!share || (*target > 0 && *target <= 1))) return *target;
-  throw ConfigError(fmt::format(
-      "tune.metric = \"{}\": {} = \"{}\"; allowed is {}", text, metric, number,
-      share ? "a number above 0, at most 1" : "a finite number"));
+  throw ConfigError(fmt::format("tune.metric = \"{}\": {} = \"{}\"; allowed is {}", text, metric,
+                                number, share ? "a number above 0, at most 1" : "a finite number"));
 }
 
 }  // namespace
@@ -59,9 +58,10 @@ Goal Goal::parse(std::string text, MetricLevel level) {
   goal.kind = kind_of(text, word);
   const std::size_t equals = text.find('=');
   if (colon == std::string::npos || equals == std::string::npos || equals < colon)
-    throw ConfigError(fmt::format("tune.metric = \"{}\": allowed is {}:METRIC=VALUE, such as "
-                                  "bits_to:accuracy_min=0.95",
-                                  text, word));
+    throw ConfigError(
+        fmt::format("tune.metric = \"{}\": allowed is {}:METRIC=VALUE, such as "
+                    "bits_to:accuracy_min=0.95",
+                    text, word));
   goal.metric = text.substr(colon + 1, equals - colon - 1);
   require_measured(goal.metric, level);
   goal.target = target_of(text, goal.metric, text.substr(equals + 1));

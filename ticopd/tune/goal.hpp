@@ -25,8 +25,8 @@ struct Goal {
   double cost_of(const Metrics& m) const;
 
   // The score of a trial, lower is better, from what it cost (or its metric at the end) and the
-  // metric at the end of its rounds. An infinite cost: it did not reach the target, and ranks behind
-  // all that did, by how close it came. Infinite if a run of it diverged (nan).
+  // metric at the end of its rounds. An infinite cost: it did not reach the target, and ranks
+  // behind all that did, by how close it came. Infinite if a run of it diverged (nan).
   double score(double value, double at_end) const;
 };
 

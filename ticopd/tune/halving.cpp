@@ -8,10 +8,10 @@ namespace {
 
 constexpr std::size_t keep_one_in = 4;
 constexpr double rungs[] = {1.0 / 16, 1.0 / 4, 1};
-constexpr double share = 0.4;        // of the cost for halving; the rest is for full runs
+constexpr double share = 0.4;          // of the cost for halving; the rest is for full runs
 constexpr double first_radius = 0.12;  // of the compass search
-constexpr std::size_t smallest = 6;  // trials that make a bracket worthwhile
-constexpr double between_checks = 6;  // full runs
+constexpr std::size_t smallest = 6;    // trials that make a bracket worthwhile
+constexpr double between_checks = 6;   // full runs
 
 std::size_t survivors(std::size_t trials) {
   return (trials + keep_one_in - 1) / keep_one_in;
@@ -54,7 +54,11 @@ std::vector<double> spread(std::uint64_t k, std::uint64_t seed, std::size_t dime
     ratio = std::pow(1 + ratio, 1.0 / static_cast<double>(dimensions + 1));
   std::vector<double> u(dimensions);
   for (std::size_t i = 0; i < dimensions; ++i) {
-    const double step = std::pow(1 / ratio, static_cast<double>(i + 1));
+    // In more than three dimensions the ratio is close to 1, and its first powers to fractions such
+    // as 6/7: the points would have few different coordinates.
+    constexpr double primes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
+    const double step = dimensions > 3 ? std::fmod(std::sqrt(primes[i % std::size(primes)]), 1.0)
+                                       : std::pow(1 / ratio, static_cast<double>(i + 1));
     const double start = 0.5 + 0.6180339887498949 * static_cast<double>(seed % 4096);
     u[i] = std::fmod(start + step * static_cast<double>(k), 1.0);
   }

@@ -36,16 +36,16 @@ struct ListedDimension {
 //
 // With `hold` a full run must also do well when it goes on for as many rounds again. The best point
 // is run on now and then, before the compass search looks closer, and at the end. After the first
-// one that grew, no point becomes the best before it has held; one that held is better than all that
-// grew.
+// one that grew, no point becomes the best before it has held; one that held is better than all
+// that grew.
 class Halving {
  public:
   struct Plan {
     std::size_t dimensions = 1;
     std::uint64_t seed = default_seed;
-    std::uint32_t rounds = 1000;    // of a full run
-    double runs = 40;               // the cost of the whole search, in full runs
-    std::vector<bool> rising = {};  // dimensions where a higher value is a shorter step
+    std::uint32_t rounds = 1000;               // of a full run
+    double runs = 40;                          // the cost of the whole search, in full runs
+    std::vector<bool> rising = {};             // dimensions where a higher value is a shorter step
     std::vector<ListedDimension> listed = {};  // by dimension; empty: all are ranges
     bool hold = false;
   };
@@ -98,7 +98,7 @@ class Halving {
   bool stopped_ = false;
   Trial* best_ = nullptr;
   double checked_at_ = 0;  // the cost when a trial was run on for the last time
-  bool careful_ = false;  // a trial has grown: the next best must hold first
+  bool careful_ = false;   // a trial has grown: the next best must hold first
 };
 
 }  // namespace ticopd

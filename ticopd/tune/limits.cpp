@@ -12,8 +12,8 @@ namespace ticopd {
 
 using nlohmann::json;
 
-json theory_of(const Config& answer, const PrepareOptions& options, const std::atomic<bool>* stop)
-    try {
+json theory_of(const Config& answer, const PrepareOptions& options,
+               const std::atomic<bool>* stop) try {
   if (options.external) return {};  // a program's gradients may be slow, and this takes hundreds
   AnalysisOptions asked;
   asked.prepare = options;
@@ -46,17 +46,16 @@ std::vector<std::string> limits_in_words(const json& theory) {
   for (const json& limit : theory["limits"])
     width = std::max(width, limit["what"].get_ref<const std::string&>().size());
   for (const json& limit : theory["limits"])
-    lines.push_back(fmt::format("{:<{}}  {:>9.4g} <= {:<4g} {:<8} {}",
-                                limit["what"].get<std::string>(), width,
-                                limit["value"].get<double>(), limit["bound"].get<double>(),
-                                limit["holds"].get<bool>() ? "holds" : "exceeded",
-                                limit["why"].get<std::string>()));
+    lines.push_back(fmt::format(
+        "{:<{}}  {:>9.4g} <= {:<4g} {:<8} {}", limit["what"].get<std::string>(), width,
+        limit["value"].get<double>(), limit["bound"].get<double>(),
+        limit["holds"].get<bool>() ? "holds" : "exceeded", limit["why"].get<std::string>()));
   if (lines.empty())
     lines.push_back(fmt::format(
         "L = {:.4g} of the steepest f_i, {:.4g} of f: gradient descent needs steps of at most "
         "{:.4g} and {:.4g}",
-        theory["L"].get<double>(), theory["L_of_f"].get<double>(),
-        2 / theory["L"].get<double>(), 2 / theory["L_of_f"].get<double>()));
+        theory["L"].get<double>(), theory["L_of_f"].get<double>(), 2 / theory["L"].get<double>(),
+        2 / theory["L_of_f"].get<double>()));
   return lines;
 }
 

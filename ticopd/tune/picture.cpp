@@ -118,8 +118,8 @@ std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned,
   TrialLog log(folder / "trials.csv", axes, tuned.metric);
   log.load();
   bool positive = true;
-  std::string script = datablocks(log.results(), tuned, search["rounds"].get<std::uint32_t>(),
-                                  panels, positive);
+  std::string script =
+      datablocks(log.results(), tuned, search["rounds"].get<std::uint32_t>(), panels, positive);
   script += fmt::format(
       "set multiplot layout 1,{}\nset grid lc '#cccccc' "
       "lw 0.5\nset key top left reverse Left samplen 0.8\n{}",
@@ -128,13 +128,15 @@ std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned,
     const std::size_t x = i + 1, y = axes.size() + 1;
     script += panels[i].scale();
     script += fmt::format("set xlabel {} noenhanced\n", gnuplot_text(axes[i]));
-    script += i == 0 ? fmt::format("set ylabel {} noenhanced\n", gnuplot_text(title_of(tuned.metric)))
-                     : "unset ylabel\nunset key\n";
+    script += i == 0
+                  ? fmt::format("set ylabel {} noenhanced\n", gnuplot_text(title_of(tuned.metric)))
+                  : "unset ylabel\nunset key\n";
     const double limit = limit_of(axes[i], tuned);
     if (std::isfinite(limit))
       script += fmt::format(
-          "set arrow 1 from first {0},graph 0 to first {0},graph 1 nohead dt 2 lc '#666666' lw 1.2\n"
-          "set label 1 'limit ' at first {0},graph 0.03 right textcolor rgb '#444444'\n",
+          "set arrow 1 from first {0},graph 0 to first {0},graph 1 nohead dt 2 lc '#666666' lw "
+          "1.2\n"
+          "set label 1 'limit ' at first {0},graph 0.06 right textcolor rgb '#444444'\n",
           limit);
     script += fmt::format(
         "plot $few u {0}:{1} w p pt 6 ps 0.4*mark lc '#56B4E9' t '1/16 of the rounds', "

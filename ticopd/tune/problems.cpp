@@ -58,8 +58,7 @@ Prepared<T> Problems<T>::at(const Config& tried, std::uint64_t seed) const {
   }
   Prepared<T> p = loaded;
   Warnings ignored;
-  p.algorithm =
-      configured_algorithm<T>(config, p.spectrum, ignored, loaded.setup.execution.device);
+  p.algorithm = configured_algorithm<T>(config, p.spectrum, ignored, loaded.setup.execution.device);
   p.setup.codec = configured_codec<T>(config);
   return p;
 }

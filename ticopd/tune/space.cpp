@@ -82,7 +82,8 @@ void Space::check_lists() {
   std::vector<std::size_t> listed;
   std::size_t combinations = 1;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    if (axes_[i].key.starts_with("codec.") || axes_[i].key.starts_with("graph.")) some_unused_ = true;
+    if (axes_[i].key.starts_with("codec.") || axes_[i].key.starts_with("graph."))
+      some_unused_ = true;
     if (axes_[i].listed.empty()) continue;
     listed.push_back(i);
     combinations *= axes_[i].listed.size();
@@ -131,7 +132,8 @@ void Space::check_lists() {
 }
 
 bool Space::searches(std::string_view section) const {
-  return std::ranges::any_of(axes_, [&](const SearchAxis& a) { return a.key.starts_with(section); });
+  return std::ranges::any_of(axes_,
+                             [&](const SearchAxis& a) { return a.key.starts_with(section); });
 }
 
 bool Space::unused(const SearchAxis& axis, const Config& config) const {
@@ -157,8 +159,8 @@ TriedValues Space::at(std::span<const double> point) const {
       return;
     }
     // The unit may depend on the parameters before this one, so the order of the axes matters.
-    const double v = a.low * std::pow(a.high / a.low, point[i]) *
-                     a.unit(all, lambda_max > 0 ? lambda_max : 1);
+    const double v =
+        a.low * std::pow(a.high / a.low, point[i]) * a.unit(all, lambda_max > 0 ? lambda_max : 1);
     const double rounded = a.whole ? std::round(v) : std::min(four_digits(v), a.max);
     if (a.whole)
       values[a.name] = static_cast<std::int64_t>(rounded);
@@ -211,7 +213,8 @@ bool Space::admit(std::span<double> point) const {
 Config Space::with(const TriedValues& values) const {
   json tree = config_.tree();
   for (const SearchAxis& a : axes_)
-    if (const auto at = values.find(a.name); at != values.end()) tree[pointer_to(a.key)] = at->second;
+    if (const auto at = values.find(a.name); at != values.end())
+      tree[pointer_to(a.key)] = at->second;
   if (some_unused_) remove_unused(tree);
   return Config::from_json(tree, config_.folder());
 }

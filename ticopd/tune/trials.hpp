@@ -24,7 +24,8 @@ struct TrialResult {
   TriedValues values;
   double metric = 0;  // as measured; nan: diverged; infinite: the target was not reached
   double bits_payload = 0;
-  std::uint32_t made = 0;  // from the start; differs from `rounds` if bits or a target end the trial
+  std::uint32_t made =
+      0;  // from the start; differs from `rounds` if bits or a target end the trial
   std::uint64_t seed = 0;
   bool grew = false;  // it ran on beyond a full run, and became worse there
   // At its end; nan: not measured. A full run that goes on is compared with them.

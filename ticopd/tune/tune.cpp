@@ -12,18 +12,15 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/values.hpp"
-#include "ticopd/run/divergence.hpp"
 #include "ticopd/run/inputs.hpp"
-#include "ticopd/run/run.hpp"
-#include "ticopd/run/saved_state.hpp"
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/cores.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
-#include "ticopd/tune/beyond.hpp"
 #include "ticopd/tune/goal.hpp"
 #include "ticopd/tune/limits.hpp"
 #include "ticopd/tune/problems.hpp"
+#include "ticopd/tune/trial_run.hpp"
 #include "ticopd/tune/trials.hpp"
 
 namespace ticopd {
@@ -32,15 +29,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int format_of_search = 2;    // of search.json; 0.2 and before had none
-constexpr double fewest_to_hold = 6;   // with fewer full runs none is spared to run on
+constexpr int format_of_search = 2;     // of search.json; 0.2 and before had none
+constexpr double fewest_to_hold = 6;    // with fewer full runs none is spared to run on
 constexpr std::size_t kept_states = 8;  // of the best full runs, which may be asked to run on
-
-Figures figures_of(const Metrics& m) {
-  return {.loss = loss_of(m).value_or(NAN),
-          .grad_norm2 = m.grad_norm2_max.value_or(NAN),
-          .accuracy = m.accuracy_min.value_or(NAN)};
-}
 
 // One search. It prepares the problem once, lets Halving choose the trials and runs them in
 // parallel. Its only state is trials.csv and the checkpoints of trials, so it can be stopped at any
@@ -55,8 +46,9 @@ class Tuning {
         space_(config),
         problems_(space_, seeds_, options.prepare),
         cores_(options.prepare.threads > 0 ? options.prepare.threads : usable_cores()),
-        log_(options.out / "trials.csv", axis_names(), goal_.text) {
-    for (const std::uint64_t seed : seeds_) measure_start(seed);
+        log_(options.out / "trials.csv", axis_names(), goal_.text),
+        runs_(space_, problems_, goal_, seeds_, options.out / "trials", options.stop) {
+    runs_.measure_starts(cores_);
     plan_.dimensions = space_.axes().size();
     for (const SearchAxis& axis : space_.axes()) {
       plan_.rising.push_back(axis.inverse);
@@ -69,6 +61,7 @@ class Tuning {
                  : config.has("tune.runs") ? config.get<double>("tune.runs")
                                            : 40;
     plan_.hold = plan_.runs >= fewest_to_hold && plan_.rounds <= 0x7fffffff;
+    runs_.set({plan_.rounds, bits_per_round_});
     claim_folder();
   }
 
@@ -102,8 +95,8 @@ class Tuning {
     if (!goal_.has_target() || bits_per_round_ > 0) tuned.rounds = outcome.made;
     json tree = space_.with(tuned.values).tree();
     tree["iterations"] = tuned.rounds;
-    tuned.theory = theory_of(Config::from_json(tree, config_folder()), options_.prepare,
-                             options_.stop);
+    tuned.theory =
+        theory_of(Config::from_json(tree, config_folder()), options_.prepare, options_.stop);
     write_answer(tuned);
     return tuned;
   }
@@ -148,8 +141,7 @@ class Tuning {
     probe.watch.only_last = true;
     probe.execution.threads = cores_;
     for (bool diverged = false;;) try {
-        const double bits =
-            solve(problems_.of(seeds_.front()).algorithm, probe).last.bits_payload;
+        const double bits = solve(problems_.of(seeds_.front()).algorithm, probe).last.bits_payload;
         if (bits > 0 || diverged || probe.iterations >= 100'000) return bits / probe.iterations;
         probe.iterations *= 2;
       } catch (const Diverged&) {
@@ -157,23 +149,6 @@ class Tuning {
         diverged = true;
         probe.iterations /= 2;
       }
-  }
-
-  // Trials are measured at their end alone. So the start, which tells if a trial diverged, is
-  // measured here, once for all.
-  void measure_start(std::uint64_t seed) try {
-    Setup<T> setup = problems_.of(seed).setup;
-    setup.execution.threads = cores_;
-    setup.watch.stop = options_.stop;
-    start_[seed] = Run<T>(problems_.of(seed).algorithm, setup).measure(setup.watch.level);
-    if (!value_of(start_[seed], goal_.metric))
-      throw ConfigError(
-          fmt::format("tune.metric = \"{}\": this run has no such metric", goal_.text));
-    if (goal_.has_target() && goal_.reached(start_[seed]))
-      throw ConfigError(fmt::format(
-          "tune.metric = \"{}\": the start has {} = {:g} already; give a target beyond it",
-          goal_.text, goal_.metric, value_of(start_[seed], goal_.metric).value()));
-  } catch (const MeasuringStopped&) {  // asked to stop: no trial will begin
   }
 
   // An estimate: the length of some codes differs from round to round, and some methods do not send
@@ -253,12 +228,6 @@ class Tuning {
     write_atomically(file, json_text(search));
   }
 
-  fs::path checkpoint(std::size_t trial, std::uint64_t seed) const {
-    return options_.out / "trials" /
-           (seeds_.size() == 1 ? fmt::format("{}.safetensors", trial)
-                               : fmt::format("{}-{}.safetensors", trial, seed));
-  }
-
   // Empty while a seed is missing.
   std::optional<Outcome> outcome_of(std::size_t trial, std::uint32_t rounds) const {
     Outcome all;
@@ -318,8 +287,8 @@ class Tuning {
     best.resize(std::min(best.size(), plan_.hold ? kept_states : 0));
     std::set<fs::path> kept;
     for (const std::uint64_t seed : seeds_) {
-      for (const auto& [score, id] : best) kept.insert(checkpoint(id, seed));
-      for (const Trial* t : trials) kept.insert(checkpoint(t->id, seed));
+      for (const auto& [score, id] : best) kept.insert(runs_.checkpoint(id, seed));
+      for (const Trial* t : trials) kept.insert(runs_.checkpoint(t->id, seed));
     }
     fs::create_directories(options_.out / "trials");
     for (const auto& entry : fs::directory_iterator(options_.out / "trials"))
@@ -353,146 +322,18 @@ class Tuning {
       if (e) std::rethrow_exception(e);
   }
 
-  bool stop_requested() const { return options_.stop && options_.stop->load(); }
-
   void run(const Task& task, std::uint32_t rounds, int threads) {
-    const Trial& trial = *task.trial;
-    TrialResult result{.trial = trial.id,
-                       .bracket = trial.bracket,
-                       .rounds = rounds,
-                       .spent = rounds - trial.rounds,
-                       .values = space_.at(trial.point),
-                       .metric = NAN,
-                       .bits_payload = NAN,
-                       .seed = task.seed};
-    const auto before = log_.find(trial.id, trial.rounds, task.seed);
-    // It reached its target with fewer rounds.
-    if (before && goal_.has_target() && rounds <= plan_.rounds && std::isfinite(before->metric)) {
-      result = *before;
-      result.rounds = rounds;
-      result.spent = 0;
-    } else if (!make_rounds(task, result, threads)) {
-      return;  // stopped and saved: a resumed search continues it
-    }
-    if (rounds > plan_.rounds && before && !std::isnan(result.metric)) {
-      const Figures then{before->loss, before->grad_norm2, before->accuracy};
-      const Figures now{result.loss, result.grad_norm2, result.accuracy};
-      result.grew = !why_grown(figures_of(start_.at(task.seed)), then, now).empty();
-      if (goal_.has_target()) result.metric = before->metric;
-    }
-    if (goal_.has_target() && !std::isnan(result.metric) && result.made > 0)
-      result.spent = rounds_between(before, result);
-    log_.add(std::move(result));
+    const auto before = log_.find(task.trial->id, task.trial->rounds, task.seed);
+    auto result = runs_.run(*task.trial, task.seed, rounds, before, threads, [&] {
+      rounds_now_.fetch_add(1 / static_cast<double>(seeds_.size()));
+      report();
+    });
+    if (!result) return;  // stopped and saved: a resumed search continues it
+    log_.add(std::move(*result));
     ++trials_now_;
   }
 
-  // A trial that reaches its target ends there. With a budget in bits, rounds count as the bits of
-  // a usual round.
-  std::uint32_t rounds_between(const std::optional<TrialResult>& before,
-                               const TrialResult& now) const {
-    if (bits_per_round_ > 0)
-      return static_cast<std::uint32_t>(std::round(
-          (now.bits_payload - (before ? before->bits_payload : 0)) / bits_per_round_));
-    return now.made - (before ? before->made : 0);
-  }
-
-  // False if it was asked to stop.
-  bool make_rounds(const Task& task, TrialResult& result, int threads) {
-    const Trial& trial = *task.trial;
-    const std::uint32_t rounds = result.rounds;
-    std::uint32_t last_round = trial.rounds;
-    try {
-      Prepared<T> tried = problems_.at(space_.with(result.values), task.seed);
-      Setup<T>& setup = tried.setup;
-      setup.iterations = rounds;
-      if (bits_per_round_ > 0) {
-        // The bits end the trial. The rounds are only an upper limit, far above the estimate, which
-        // is of one codec.
-        const std::uint64_t limit = (space_.changes_codec() ? 4096ull : 16ull) * rounds;
-        setup.iterations = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, 0xffffffff));
-        setup.watch.until_bits = bits_per_round_ * rounds;
-      }
-      setup.watch.only_last = !goal_.has_target();
-      if (const auto at = start_.find(task.seed); at != start_.end())
-        setup.watch.first_loss = loss_of(at->second);
-      setup.execution.threads = threads;
-      setup.saving.file = checkpoint(trial.id, task.seed);
-      setup.saving.resume = true;
-      setup.watch.stop = options_.stop;
-      const Saved saved = read_saved(setup.saving.file);
-      last_round = std::max(trial.rounds, saved.round);
-      // The checkpoint is beyond the wanted round, so the log has lost the result of that round. A
-      // run cannot go back: start again.
-      if (setup.watch.until_bits > 0 ? saved.bits > setup.watch.until_bits : saved.round > rounds) {
-        fs::remove(setup.saving.file);
-        last_round = trial.rounds;
-      }
-      setup.watch.on_round = [&](std::uint32_t round) {
-        last_round = round;
-        rounds_now_.fetch_add(1 / static_cast<double>(seeds_.size()));
-        report();
-      };
-      return measure_end(tried, result);
-    } catch (const Diverged&) {
-      result.spent = std::min(result.spent, last_round + 1 - std::min(last_round, trial.rounds));
-      result.made = last_round;
-    } catch (const ConfigError&) {
-      // Step sizes may suit the graph of one seed, and not that of another. The first seed is that
-      // of the search space: what it refuses is no trial.
-      if (task.seed == seeds_.front()) throw;
-      result.spent = 0;
-    }
-    return true;
-  }
-
-  bool measure_end(const Prepared<T>& tried, TrialResult& result) const {
-    std::optional<Metrics> reached;
-    Setup<T> setup = tried.setup;
-    // A full run logs these rounds, and its last one; the last one of a shorter trial is not there.
-    const auto judge = [&](const Metrics& m) {
-      if (!reached && m.iteration > 0 && setup.watch.rounds(m.iteration, plan_.rounds) &&
-          goal_.reached(m))
-        reached = m;
-    };
-    const bool until_target = goal_.has_target() && result.rounds <= plan_.rounds;
-    if (until_target) setup.watch.on_log = judge;
-    Run<T> run(tried.algorithm, setup);
-    // Reached in the round of the checkpoint, and killed before that was in the log.
-    if (until_target && run.round() > 0) judge(run.measure(setup.watch.level));
-    while (!reached && run.step() > 0) {
-    }
-    if (run.stopped()) return false;
-    if (reached) run.save(setup.saving.file);
-    const Metrics m = reached ? *reached : run.last();
-    const std::optional<double> measured = value_of(m, goal_.metric);
-    if (!measured)
-      throw ConfigError(
-          fmt::format("tune.metric = \"{}\": this run has no such metric", goal_.text));
-    const Figures figures = figures_of(m);
-    result.at_end = *measured;
-    result.metric = !goal_.has_target() ? *measured : reached ? goal_.cost_of(m) : INFINITY;
-    result.bits_payload = m.bits_payload;
-    result.made = run.round();
-    result.loss = figures.loss;
-    result.grad_norm2 = figures.grad_norm2;
-    result.accuracy = figures.accuracy;
-    return true;
-  }
-
-  // The checkpoint from which a stopped trial continues.
-  struct Saved {
-    std::uint32_t round = 0;
-    double bits = 0;  // sent up to that round, mean over agents
-  };
-  Saved read_saved(const fs::path& file) const {
-    Saved saved;
-    if (!fs::exists(file)) return saved;
-    const int agents = problems_.first().graph.agents();
-    const SavedState state = SavedState::read(file, agents);
-    saved.round = state.round;
-    for (const json& a : state.ledger) saved.bits += 8 * a["payload_bytes"].get<double>() / agents;
-    return saved;
-  }
+  bool stop_requested() const { return options_.stop && options_.stop->load(); }
 
   void report() {
     if (!options_.on_progress) return;
@@ -512,7 +353,7 @@ class Tuning {
   Problems<T> problems_;
   int cores_;
   TrialLog log_;
-  std::map<std::uint64_t, Metrics> start_;  // of each seed, at round 0
+  TrialRuns<T> runs_;
   Halving::Plan plan_;
   double bits_per_round_ = 0;  // if there is a bit budget; else 0
   double best_score_ = NAN, best_value_ = NAN;
@@ -538,9 +379,12 @@ std::string beyond_in_words(const Tuned& tuned) {
   const std::string passed_over =
       tuned.grew == 0 ? "" : fmt::format("; {} that looked better grew", tuned.grew);
   switch (tuned.beyond) {
-    case Trial::Beyond::held: return "held for twice the budget" + passed_over;
-    case Trial::Beyond::grew: return "grew beyond the budget, as did all that were run on";
-    case Trial::Beyond::unknown: break;
+    case Trial::Beyond::held:
+      return "held for twice the budget" + passed_over;
+    case Trial::Beyond::grew:
+      return "grew beyond the budget, as did all that were run on";
+    case Trial::Beyond::unknown:
+      break;
   }
   return "not run beyond the budget" + passed_over;
 }

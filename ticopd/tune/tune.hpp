@@ -48,8 +48,8 @@ struct Tuned {
   // How the answer went on when it got its rounds a second time: unknown where --runs was too small
   // to try, grew where no trial held.
   Trial::Beyond beyond = Trial::Beyond::unknown;
-  std::size_t grew = 0;  // trials that looked better and grew
-  nlohmann::json theory = {};  // limits.hpp
+  std::size_t grew = 0;                    // trials that looked better and grew
+  nlohmann::json theory = {};              // limits.hpp
   std::vector<std::string> left_out = {};  // by the method's own constraints
 };
 

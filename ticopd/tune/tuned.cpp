@@ -63,7 +63,8 @@ json tuned_tree(const RunSet::Run& run, const Tuned& tuned) {
     tree[pointer_to(elsewhere ? name : "algorithm." + name)] = value;
   }
   // A kind that was found has no use for what the file gives another one.
-  if (tuned.values.contains("codec.kind") || tuned.values.contains("graph.kind")) remove_unused(tree);
+  if (tuned.values.contains("codec.kind") || tuned.values.contains("graph.kind"))
+    remove_unused(tree);
   name_files_from_anywhere(tree, run.config.folder());
   return tree;
 }
@@ -77,8 +78,8 @@ std::string tuned_toml(const RunSet& run_set, std::span<const Tuned> tuned) {
     std::ranges::replace(label, '\n', ' ');
     text += fmt::format("# {}: {} = {} after {} rounds;", label, tuned[i].metric, tuned[i].value,
                         tuned[i].rounds);
-    text += fmt::format(" {} trials at the cost of {:.1f} full runs", tuned[i].trials,
-                        tuned[i].cost);
+    text +=
+        fmt::format(" {} trials at the cost of {:.1f} full runs", tuned[i].trials, tuned[i].cost);
     if (tuned[i].seeds.size() > 1)
       text += fmt::format(", median of the seeds {}", fmt::join(tuned[i].seeds, ", "));
     text += ".\n";
