@@ -34,6 +34,23 @@ json whole_schema(std::int64_t least, std::int64_t most) {
   return {{"type", "integer"}, {"minimum", least}, {"maximum", most}};
 }
 
+// A table of metrics, or of keys to search. For a parameter: a number, a range, a schedule, or a
+// list of words. For a key of a table, "codec.bits", or such a table itself: lists and ranges.
+json table_schema() {
+  const json number{{"type", "number"}}, texts{{"type", {"string", "boolean"}}};
+  const json ends{{"low", number}, {"high", number}};
+  const json range{{"type", "array"}, {"items", number}, {"minItems", 2}, {"maxItems", 2}};
+  const json words{{"type", "array"}, {"items", texts}, {"minItems", 1}};
+  json named_range = closed_table(ends);
+  named_range["required"] = {"low", "high"};
+  const json schedule{{"type", "object"}, {"required", json::array({"schedule"})}};
+  const json list{{"type", "array"}, {"minItems", 1}};
+  return {{"type", "object"},
+          {"patternProperties",
+           {{"[.]|^(codec|graph|algorithm)$", {{"anyOf", {list, {{"type", "object"}}}}}}}},
+          {"additionalProperties", {{"anyOf", {number, range, named_range, schedule, words}}}}};
+}
+
 json domain_schema(const Domain& d) {
   switch (d.kind) {
     case Domain::Kind::boolean:
@@ -51,11 +68,8 @@ json domain_schema(const Domain& d) {
       return {{"enum", d.allowed_words()}};
     case Domain::Kind::integers:
       return {{"type", "array"}, {"items", whole_schema(d.least, d.most)}};
-    case Domain::Kind::table: {  // of metrics, or of keys to search: a value, a list, or a range
-      const json range{{"type", "array"}, {"minItems", 1}};
-      const json value{{"anyOf", {{{"type", "number"}}, range, {{"type", "object"}}}}};
-      return {{"type", "object"}, {"additionalProperties", value}};
-    }
+    case Domain::Kind::table:
+      return table_schema();
     case Domain::Kind::text:
     case Domain::Kind::file:
       break;
