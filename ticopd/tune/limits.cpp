@@ -14,7 +14,8 @@ using nlohmann::json;
 
 json theory_of(const Config& answer, const PrepareOptions& options,
                const std::atomic<bool>* stop) try {
-  if (options.external) return {};  // a program's gradients may be slow, and this takes hundreds
+  // A program's gradients may be slow, as a GPU's problem is on the host; this takes hundreds.
+  if (options.external || options.device == Device::cuda) return {};
   AnalysisOptions asked;
   asked.prepare = options;
   asked.prepare.say = {};
