@@ -71,7 +71,8 @@ double limit_of(const std::string& axis, const Tuned& tuned) {
 // Data blocks with the last result of each trial: those dropped after few rounds, those dropped
 // after more rounds, full runs, and full runs that grew when they went on.
 std::string datablocks(const std::vector<TrialResult>& results, const Tuned& tuned,
-                       std::uint32_t full, const std::vector<Panel>& panels, bool& positive) {
+                       std::uint32_t full, const std::vector<Panel>& panels, bool any_reached,
+                       bool& positive) {
   std::map<std::pair<std::size_t, std::uint64_t>, const TrialResult*> last;
   std::set<std::size_t> grew;
   for (const TrialResult& r : results) {
@@ -83,11 +84,12 @@ std::string datablocks(const std::vector<TrialResult>& results, const Tuned& tun
   }
   std::string blocks[4], best;
   for (const auto& [id, r] : last) {
-    if (!std::isfinite(r->metric)) continue;
+    const double y = any_reached ? r->metric : r->at_end;
+    if (!std::isfinite(y)) continue;
     std::string line;
     for (const Panel& panel : panels) line += panel.place_of(r->values) + " ";
-    line += fmt::format("{}\n", r->metric);
-    positive = positive && r->metric > 0;
+    line += fmt::format("{}\n", y);
+    positive = positive && y > 0;
     const double share = static_cast<double>(r->rounds) / full;
     blocks[grew.contains(r->trial) ? 3 : share < 0.2 ? 0 : share < 1 ? 1 : 2] += line;
     if (r->rounds == full && r->values == tuned.values) best += line;
@@ -98,9 +100,11 @@ std::string datablocks(const std::vector<TrialResult>& results, const Tuned& tun
   return text + fmt::format("$best << EOD\n{}EOD\n", best);
 }
 
-std::string title_of(const std::string& metric) {
+std::string title_of(const std::string& metric, bool any_reached) {
   const std::size_t colon = metric.find(':');
   if (colon == std::string::npos) return std::string(metric_title(metric));
+  if (!any_reached)  // how close the trials came
+    return std::string(metric_title(metric.substr(colon + 1, metric.find('=') - colon - 1)));
   return (metric.starts_with("bits") ? "bits until " : "iterations until ") +
          metric.substr(colon + 1);
 }
@@ -118,8 +122,11 @@ std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned,
   TrialLog log(folder / "trials.csv", axes, tuned.metric);
   log.load();
   bool positive = true;
-  std::string script =
-      datablocks(log.results(), tuned, search["rounds"].get<std::uint32_t>(), panels, positive);
+  const std::vector<TrialResult> results = log.results();
+  const bool any_reached =
+      std::ranges::any_of(results, [](const TrialResult& r) { return std::isfinite(r.metric); });
+  std::string script = datablocks(results, tuned, search["rounds"].get<std::uint32_t>(), panels,
+                                  any_reached, positive);
   script += fmt::format(
       "set multiplot layout 1,{}\nset grid lc '#cccccc' "
       "lw 0.5\nset key top left reverse Left samplen 0.8\n{}",
@@ -128,9 +135,9 @@ std::string draw_search(const std::filesystem::path& folder, const Tuned& tuned,
     const std::size_t x = i + 1, y = axes.size() + 1;
     script += panels[i].scale();
     script += fmt::format("set xlabel {} noenhanced\n", gnuplot_text(axes[i]));
-    script += i == 0
-                  ? fmt::format("set ylabel {} noenhanced\n", gnuplot_text(title_of(tuned.metric)))
-                  : "unset ylabel\nunset key\n";
+    script += i == 0 ? fmt::format("set ylabel {} noenhanced\n",
+                                   gnuplot_text(title_of(tuned.metric, any_reached)))
+                     : "unset ylabel\nunset key\n";
     const double limit = limit_of(axes[i], tuned);
     if (std::isfinite(limit))
       script += fmt::format(

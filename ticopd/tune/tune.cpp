@@ -33,6 +33,12 @@ constexpr int format_of_search = 2;     // of search.json; 0.2 and before had no
 constexpr double fewest_to_hold = 6;    // with fewer full runs none is spared to run on
 constexpr std::size_t kept_states = 8;  // of the best full runs, which may be asked to run on
 
+Goal chosen_goal(const Config& config, const TuneOptions& options) {
+  std::string metric = options.metric;
+  if (metric.empty() && config.has("tune.metric")) metric = config.get<std::string>("tune.metric");
+  return Goal::parse(metric, level_of(config.get<std::string>("log.level")));
+}
+
 // One search. It prepares the problem once, lets Halving choose the trials and runs them in
 // parallel. Its only state is trials.csv and the checkpoints of trials, so it can be stopped at any
 // time.
@@ -109,13 +115,6 @@ class Tuning {
     std::uint32_t made = 0;
     bool grew = false;
   };
-
-  static Goal chosen_goal(const Config& config, const TuneOptions& options) {
-    std::string metric = options.metric;
-    if (metric.empty() && config.has("tune.metric"))
-      metric = config.get<std::string>("tune.metric");
-    return Goal::parse(metric, level_of(config.get<std::string>("log.level")));
-  }
 
   static std::vector<std::uint64_t> chosen_seeds(const Config& config, const TuneOptions& options) {
     if (!options.seeds.empty()) return options.seeds;
@@ -387,6 +386,11 @@ std::string beyond_in_words(const Tuned& tuned) {
       break;
   }
   return "not run beyond the budget" + passed_over;
+}
+
+void check_search(const Config& config, const TuneOptions& options) {
+  chosen_goal(config, options);
+  Space(config).anywhere();
 }
 
 Tuned tune(const Config& config, const TuneOptions& options) {

@@ -59,6 +59,9 @@ std::string beyond_in_words(const Tuned& tuned);
 // `tune.seeds` or --seeds: "3" counts from `first`, "[1, 5]" is a list.
 std::vector<std::uint64_t> seeds_of(const nlohmann::json& given, std::uint64_t first);
 
+// Everything about a search that can be refused without reading data: ConfigError.
+void check_search(const Config& config, const TuneOptions& options);
+
 // Searches the algorithm's step sizes (space.hpp) by successive halving (halving.hpp). Writes
 // trials.csv and search.json to a folder, from which it can be resumed. Throws Diverged if every
 // trial diverged.
