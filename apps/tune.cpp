@@ -4,15 +4,11 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "apps/commands.hpp"
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/values.hpp"
-#include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/studies/search.hpp"
 #include "ticopd/system/clock.hpp"
-#include "ticopd/tune/limits.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -32,23 +28,6 @@ std::string in_words(const TriedValues& values) {
   for (const auto& [name, value] : values)
     text += fmt::format("{}{} = {}", text.empty() ? "" : "  ", name, value.dump());
   return text;
-}
-
-// --seeds 3, or --seeds 1,5,9.
-std::vector<std::uint64_t> list_of_seeds(const std::string& text, std::uint64_t first) {
-  if (text.empty()) return {};
-  nlohmann::json given = nlohmann::json::array();
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const auto seed = parse_number<std::int64_t>(trimmed(part));
-    if (!seed)
-      throw UsageError(fmt::format(
-          "--seeds {}: expected a number of seeds, such as 3, or a list, such as 1,5,9", text));
-    given.push_back(*seed);
-  }
-  if (given.size() == 1 && text.back() != ',') given = given[0];
-  check_value("--seeds", domain::seeds(), given);
-  return seeds_of(given, first);
 }
 
 // Returns the callback that draws the live line of a search.
@@ -118,7 +97,7 @@ void print(const Found& found, bool as_json) {
     if (t.seeds.size() > 1)
       show("  median of {} seeds: {}\n", t.seeds.size(), fmt::join(t.seeds, ", "));
     show("  {}\n", beyond_in_words(t));
-    for (const std::string& limit : limits_in_words(t.theory)) show("  {}\n", limit);
+    for (const std::string& limit : theory_in_words(t)) show("  {}\n", limit);
   }
   std::fflush(stdout);  // the next result may take hours
 }
@@ -138,8 +117,7 @@ int tune_file(const fs::path& file, const TuneFlags& flags) {
     throw UsageError("--budget-bits and --budget-iterations: give only one of them");
   const RunSet run_set = read_set(file, flags);
   SearchOptions options = options_of(flags);
-  options.seeds =
-      list_of_seeds(flags.seeds, run_set.runs.front().config.get<std::uint64_t>("seed"));
+  options.seeds = parse_seeds(flags.seeds, run_set.runs.front().config.get<std::uint64_t>("seed"));
   fs::path folder;
   bool stopped = false;  // false if something other than a search was interrupted
   const bool watched = !flags.quiet && live();

@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/values.hpp"
+#include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/inputs.hpp"
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/cores.hpp"
@@ -372,6 +374,26 @@ std::vector<std::uint64_t> seeds_of(const json& given, std::uint64_t first) {
   std::vector<std::uint64_t> seeds(given.get<std::size_t>());
   std::iota(seeds.begin(), seeds.end(), first);
   return seeds;
+}
+
+std::vector<std::uint64_t> parse_seeds(const std::string& text, std::uint64_t first) {
+  if (text.empty()) return {};
+  json given = json::array();
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto seed = parse_number<std::int64_t>(trimmed(part));
+    if (!seed)
+      throw UsageError(fmt::format(
+          "--seeds {}: expected a number of seeds, such as 3, or a list, such as 1,5,9", text));
+    given.push_back(*seed);
+  }
+  if (given.size() == 1 && text.back() != ',') given = json(given[0]);
+  check_value("--seeds", domain::seeds(), given);
+  return seeds_of(given, first);
+}
+
+std::vector<std::string> theory_in_words(const Tuned& tuned) {
+  return limits_in_words(tuned.theory);
 }
 
 std::string beyond_in_words(const Tuned& tuned) {

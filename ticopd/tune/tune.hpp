@@ -56,8 +56,13 @@ struct Tuned {
 // "held for twice the budget", ...
 std::string beyond_in_words(const Tuned& tuned);
 
-// `tune.seeds` or --seeds: "3" counts from `first`, "[1, 5]" is a list.
+// What the theory says of the answer, line by line.
+std::vector<std::string> theory_in_words(const Tuned& tuned);
+
+// `tune.seeds`: 3 counts from `first`, [1, 5] is a list; and --seeds, which has no brackets (empty:
+// none).
 std::vector<std::uint64_t> seeds_of(const nlohmann::json& given, std::uint64_t first);
+std::vector<std::uint64_t> parse_seeds(const std::string& text, std::uint64_t first);
 
 // Everything about a search that can be refused without reading data: ConfigError.
 void check_search(const Config& config, const TuneOptions& options);
