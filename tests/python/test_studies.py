@@ -147,7 +147,7 @@ def test_tune_takes_seeds_targets_and_lists(config, tmp_path):
         tmp_path / "search",
         runs=7,
         seeds=2,
-        metric="iterations_to:loss_max=0.9",
+        metric="iterations_to:loss_max=0.1",
         search={"gamma": 0.4, "codec.bits": [2, 4], "eta": {"schedule": "inverse", "t0": [1, 100]}},
         threads=1,
     )
