@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstdio>
@@ -16,15 +17,16 @@ namespace fs = std::filesystem;
 
 struct TuneFlags : RunFlags {
   std::string metric;
+  std::string seeds;
   double runs = 0;
   double budget_bits = 0;
   std::uint32_t budget_iterations = 0;
 };
 
-std::string step_sizes(const StepSizes& values) {
+std::string in_words(const TriedValues& values) {
   std::string text;
   for (const auto& [name, value] : values)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : "  ", name, value);
+    text += fmt::format("{}{} = {}", text.empty() ? "" : "  ", name, value.dump());
   return text;
 }
 
@@ -46,6 +48,7 @@ Words command_line(const fs::path& file, const TuneFlags& flags) {
   const Words more = words_to_repeat(flags);
   words.insert(words.end(), more.begin(), more.end());
   if (!flags.metric.empty()) words.insert(words.end(), {"--metric", flags.metric});
+  if (!flags.seeds.empty()) words.insert(words.end(), {"--seeds", flags.seeds});
   if (flags.runs > 0) words.insert(words.end(), {"--runs", fmt::format("{}", flags.runs)});
   if (flags.budget_bits > 0)
     words.insert(words.end(), {"--budget-bits", fmt::format("{}", flags.budget_bits)});
@@ -72,9 +75,30 @@ SearchOptions options_of(const TuneFlags& flags) {
 void print(const Found& found, bool as_json) {
   const Tuned& t = found.tuned;
   if (!found.missing.empty()) tell("missing: {}\n", found.missing);
-  if (!as_json)
-    show("{}: {}\n  {} {:.6g} after {} rounds; {} trials, {} diverged, cost {:.1f} runs\n",
-         found.label, step_sizes(t.values), t.metric, t.value, t.rounds, t.trials, t.lost, t.cost);
+  if (t.beyond == Trial::Beyond::grew)
+    tell(
+        "warning: {}: every trial grew when it went on beyond its budget; give it more rounds, or "
+        "[tune.search] shorter steps\n",
+        found.label);
+  if (t.beyond == Trial::Beyond::unknown && t.grew > 0)
+    tell(
+        "warning: {}: {} trials grew when they went on beyond their budget, and no run was left to "
+        "try this one; give more --runs\n",
+        found.label, t.grew);
+  if (std::isinf(t.value))
+    tell("warning: {}: no trial reached {}; the one that came closest is chosen\n", found.label,
+         t.metric);
+  for (const std::string& what : t.left_out) tell("left out: {}\n", what);
+  if (!as_json) {
+    show("{}: {}\n  {} {} after {} rounds; {} trials, {} diverged, cost {:.1f} runs\n", found.label,
+         in_words(t.values), t.metric,
+         std::isinf(t.value) ? "not reached" : fmt::format("{:.6g}", t.value), t.rounds, t.trials,
+         t.lost, t.cost);
+    if (t.seeds.size() > 1)
+      show("  median of {} seeds: {}\n", t.seeds.size(), fmt::join(t.seeds, ", "));
+    show("  {}\n", beyond_in_words(t));
+    for (const std::string& limit : theory_in_words(t)) show("  {}\n", limit);
+  }
   std::fflush(stdout);  // the next result may take hours
 }
 
@@ -93,6 +117,7 @@ int tune_file(const fs::path& file, const TuneFlags& flags) {
     throw UsageError("--budget-bits and --budget-iterations: give only one of them");
   const RunSet run_set = read_set(file, flags);
   SearchOptions options = options_of(flags);
+  options.seeds = parse_seeds(flags.seeds, run_set.runs.front().config.get<std::uint64_t>("seed"));
   fs::path folder;
   bool stopped = false;  // false if something other than a search was interrupted
   const bool watched = !flags.quiet && live();
@@ -132,9 +157,14 @@ void add_tune(CLI::App& app, Action& action) {
   add_run_flags(*command, *flags, "tune-NAME-TIME");
   command
       ->add_option("--metric", flags->metric,
-                   "Metric to optimize at the end, a column of metrics.csv; default loss_max, the "
-                   "worst agent's loss")
+                   "What is to be best: a column of metrics.csv at the end, default loss_max (the "
+                   "worst agent's loss); or bits_to:METRIC=VALUE, iterations_to:METRIC=VALUE")
       ->type_name("METRIC");
+  command
+      ->add_option("--seeds", flags->seeds,
+                   "Runs of each trial: so many seeds from `seed` on, or a list: 1,5,9; a trial "
+                   "counts with their median")
+      ->type_name("N");
   command->add_option("--runs", flags->runs, "Cost of the search, in full runs; default 40")
       ->check(CLI::Range(2, 1'000'000));
   command
@@ -153,6 +183,7 @@ void add_tune(CLI::App& app, Action& action) {
       "Examples:\n"
       "  ticopd tune experiments/mnist_ring10.toml --set problem.max_samples=2000 --runs 20\n"
       "  ticopd tune experiments/mnist_ring10.toml --set codec.bits=4 --budget-bits 5e8\n"
+      "  ticopd tune my.toml --seeds 3 --metric bits_to:accuracy_min=0.9\n"
       "  ticopd tune my.toml --metric accuracy_min --out runs/tune    (Ctrl-C; then --resume)");
   command->callback([=, &action] { action = [=] { return tune_file(*file, *flags); }; });
 }

@@ -30,7 +30,7 @@ set(TICOPD_PUBLIC_HEADERS
   theory/contraction.hpp theory/theorem.hpp
   transport/collective.hpp transport/frame.hpp transport/mpi.hpp transport/peer.hpp
   transport/plugin.hpp transport/processes.hpp transport/table.hpp transport/traffic.hpp transport/transport.hpp
-  tune/space.hpp tune/tune.hpp)
+  tune/axes.hpp tune/halving.hpp tune/space.hpp tune/tune.hpp)
 
 # An algorithm of the table is public: a new one needs no line here.
 file(STRINGS ${PROJECT_SOURCE_DIR}/ticopd/algorithms/all.hpp lines REGEX "^#include \"ticopd/algorithms/")

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace ticopd {
 namespace {
@@ -56,6 +57,10 @@ bool Domain::allows(const OptionValue& value) const {
     case Kind::boolean:
       return std::holds_alternative<bool>(value);
     case Kind::integer: {
+      if (const auto* all = std::get_if<std::vector<std::int64_t>>(&value); all && or_list)
+        return !all->empty() && std::ssize(*all) <= most &&
+               std::ranges::all_of(*all, [](std::int64_t v) { return v >= 0; }) &&
+               std::set<std::int64_t>(all->begin(), all->end()).size() == all->size();
       const auto* v = std::get_if<std::int64_t>(&value);
       return v ? in_range(*v) : known_word();
     }
@@ -85,7 +90,8 @@ std::string Domain::in_words() const {
     case Kind::integer:
       if (!words.empty())
         return fmt::format("is \"{}\" or a whole number from {}", words[0], least);
-      return fmt::format("is a whole number from {} to {}", least, most);
+      return fmt::format("is a whole number from {} to {}{}", least, most,
+                         or_list ? ", or a list of different seeds" : "");
     case Kind::number:
       return fmt::format("is a number {} {}{}", low_allowed ? "from" : "above", low,
                          std::isinf(high)
@@ -122,6 +128,9 @@ Domain boolean() {
 }
 Domain whole(std::int64_t least, std::int64_t most) {
   return {.kind = Kind::integer, .least = least, .most = most};
+}
+Domain seeds() {
+  return {.kind = Kind::integer, .least = 1, .most = 1000, .or_list = true};
 }
 Domain whole_or(std::string word, std::int64_t least) {
   return {.kind = Kind::integer, .least = least, .most = INT64_MAX, .words = {std::move(word)}};

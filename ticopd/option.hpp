@@ -31,6 +31,7 @@ struct Domain {
   std::int64_t least = 0, most = 0;  // integer; integers: of each
   double low = 0, high = 0;          // number
   bool low_allowed = true;
+  bool or_list = false;              // integer: or a list of numbers from 0, each there once
   std::vector<std::string> words = {};  // word; integer: a word that stands for a number
   // word: asks a table each time, so that entries added at run time are allowed too.
   std::vector<std::string_view> (*names)() = nullptr;
@@ -53,6 +54,7 @@ Domain word(std::initializer_list<std::string_view> words);
 Domain word(std::vector<std::string_view> (*names)());  // one of a table's names
 Domain text();
 Domain file();                                              // relative to the config's folder
+Domain seeds();                                             // how many, or a list
 Domain layer_sizes(std::int64_t least, std::int64_t most);  // a list, each in this range
 Domain table();                                             // read by whoever owns the key
 }  // namespace domain

@@ -142,9 +142,15 @@ class Tuned:
         self.folder = folder
 
     @property
-    def best(self) -> Dict[str, float]:
-        """The step sizes that were best, by name."""
+    def best(self) -> Dict[str, Any]:
+        """The values that were best, by name: step sizes, and what else was searched."""
         return dict(self.data["best"])
+
+    @property
+    def held(self) -> Optional[bool]:
+        """Whether the best went on to do well for twice the budget; None: it was not run on."""
+        beyond = self.data["searches"][0]["beyond"]
+        return {"held": True, "grew": False}.get(beyond)
 
     @property
     def toml(self) -> str:
@@ -343,6 +349,7 @@ def tune(
     out: Optional[Folder] = None,
     *,
     runs: Optional[int] = None,
+    seeds: Union[int, Sequence[int], None] = None,
     metric: Optional[str] = None,
     budget_bits: Optional[float] = None,
     budget_iterations: Optional[int] = None,
@@ -364,10 +371,16 @@ def tune(
         config: a TOML file or a config as a dict, such as `Run.config`.
         out: the folder of the search; left out: a temporary one.
         runs: what the search may cost, in full runs.
-        metric: the column that is to be best at the end.
+        seeds: runs of each trial: so many from the config's seed on, or a list; a trial counts with
+            their median.
+        metric: the column that is to be best at the end, or what is to be least until a target:
+            "bits_to:accuracy_min=0.9", "iterations_to:loss_max=0.1".
         budget_bits: a full run ends when each agent has sent so many bits.
         budget_iterations: a full run ends after so many rounds.
-        search: other ranges, or values to keep: {"alpha": [0.01, 1], "theta": 0.3}.
+        search: other ranges, values to keep, keys of codec and graph, and schedules:
+            {"alpha": [0.01, 1], "theta": 0.3, "codec.bits": [2, 4, 8],
+            "codec.fraction": {"low": 0.001, "high": 0.1},
+            "eta": {"schedule": "inverse_sqrt", "t0": [10, 1000]}}.
         objective: for a config with problem.objective = "external".
         set: overrides keys of the config.
         resume: go on with what is in `out`.
@@ -380,6 +393,7 @@ def tune(
         set = {**(set or {}), "tune.search": dict(search)}
     options = {
         "runs": runs,
+        "seeds": seeds if seeds is None or isinstance(seeds, int) else list(seeds),
         "metric": metric,
         "budget_bits": budget_bits,
         "budget_iterations": budget_iterations,

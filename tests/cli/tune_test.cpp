@@ -165,6 +165,55 @@ TEST_F(TuneCommand, ResumesAfterKillToTheSameAnswer) {
   expect_same_as_uninterrupted("small.toml", {""});
 }
 
+TEST_F(TuneCommand, SearchWithSeedsListsAndATargetResumesAfterKillToTheSameAnswer) {
+  const auto searching = [](const std::string& out) {
+    return Arguments{"tune",
+                     "small.toml",
+                     "--out",
+                     out,
+                     "--runs",
+                     "6",
+                     "--seeds",
+                     "2",
+                     "--metric",
+                     "bits_to:loss_max=1e-6",
+                     "--budget-iterations",
+                     "4000",
+                     "--set",
+                     "tune.search.codec.bits=[3, 6]",
+                     "--set",
+                     "tune.search.graph.kind=[\"ring\", \"complete\"]"};
+  };
+  const Outcome whole = ticopd(searching("whole"));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const Outcome o = interrupted_by(SIGKILL, searching("cut"), "cut/trials.csv");
+  EXPECT_EQ(o.code, 128 + SIGKILL);
+  Arguments resume = searching("cut");
+  resume.push_back("--resume");
+  for (int kills = 0; kills < 4; ++kills) {
+    Program program(folder_, resume);
+    std::this_thread::sleep_for(std::chrono::milliseconds(40 * kills));
+    program.signal(SIGKILL);
+    program.wait();
+  }
+  const Outcome last = ticopd(resume);
+  ASSERT_EQ(last.code, 0) << last.err;
+  EXPECT_EQ(read_text(folder_ / "cut/trials.csv"), read_text(folder_ / "whole/trials.csv"));
+  EXPECT_EQ(read_text(folder_ / "cut/tuned.toml"), read_text(folder_ / "whole/tuned.toml"));
+  const Outcome run = ticopd({"run", "cut/tuned.toml", "--out", "run", "--quiet"});
+  EXPECT_EQ(run.code, 0) << run.err;
+}
+
+TEST_F(TuneCommand, SaysIfItsAnswerHolds) {
+  const Outcome o = ticopd({"tune", "small.toml", "--out", "out", "--runs", "8"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("held for twice the budget"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("alpha theta lambda_max"), std::string::npos) << o.out;
+  const std::string tuned = read_text(folder_ / "out/tuned.toml");
+  EXPECT_NE(tuned.find("#   held for twice the budget"), std::string::npos) << tuned;
+  EXPECT_NE(tuned.find("#   alpha theta lambda_max"), std::string::npos) << tuned;
+}
+
 TEST_F(TuneCommand, CtrlCPrintsTheCommandToResume) {
   const Outcome o = interrupted_by(SIGINT, tuning("small.toml", "cut", longer), "cut/trials.csv");
   EXPECT_EQ(o.code, 75) << o.err;
@@ -230,6 +279,30 @@ INSTANTIATE_TEST_SUITE_P(
               {"tune.search.alpha", "0 < low < high"}),
         tuned("key", {"--out", "out", "--set", "tune.run=3"}, 78,
               {"tune.run", "did you mean \"tune.runs\"?"}),
+        tuned("list", {"--out", "out", "--set", "tune.search.codec.bits=[2, 99]"}, 78,
+              {"tune.search.codec.bits = 99", "from 1 to 16"}),
+        tuned("empty_list", {"--out", "out", "--set", "tune.search.codec.bits=[]"}, 78,
+              {"tune.search.codec.bits = []", "list"}),
+        tuned("key_of_another_kind", {"--out", "out", "--set", "tune.search.codec.fraction=[0.1]"},
+              78, {"tune.search", "codec.fraction", "top_k"}),
+        tuned("misspelt_key", {"--out", "out", "--set", "tune.search.codec.bist=[2]"}, 78,
+              {"codec.bist", "did you mean \"codec.bits\"?"}),
+        Wrong{"bad_search_of_the_second_run",
+              {"tune", "two.toml", "--out", "out"},
+              78,
+              {"CHOCO, 4 bit", "tune.search", "alpha"},
+              {{"two.toml", two_runs + "tune = {search = {alpha = [0.1, 1]}}\n"}}},
+        tuned("target", {"--out", "out", "--metric", "bits_to:loss_max=nan"}, 78,
+              {"tune.metric", "loss_max = \"nan\"", "finite"}),
+        tuned("target_metric", {"--out", "out", "--metric", "bits_to:loss_mxa=0.1"}, 78,
+              {"did you mean \"loss_max\"?"}),
+        tuned("seconds", {"--out", "out", "--metric", "seconds_to:loss_max=0.1"}, 78,
+              {"seconds_to", "bits_to, iterations_to"}),
+        tuned("no_seed", {"--out", "out", "--seeds", "0"}, 78, {"--seeds = 0", "from 1 to 1000"}),
+        tuned("seed_twice", {"--out", "out", "--seeds", "1,1"}, 78, {"--seeds", "different seeds"}),
+        tuned("seed_of_words", {"--out", "out", "--seeds", "few"}, 64, {"--seeds few", "1,5,9"}),
+        tuned("seeds_in_the_file", {"--out", "out", "--set", "tune.seeds=[]"}, 78,
+              {"tune.seeds = []"}),
         tuned("codec", {"--out", "out", "--set", "algorithm.name=dgd"}, 78, {"codec.kind", "dgd"})),
     name_of);
 

@@ -53,6 +53,7 @@ std::string allowed_text(const Domain& d) {
                                     : fmt::format("{} to {}", d.least, d.most);
   switch (d.kind) {
     case Domain::Kind::integer:
+      if (d.or_list) return whole + ", or a list of seeds";
       return d.words.empty() ? whole : fmt::format("{}, {}", code(d.words), whole);
     case Domain::Kind::number:
       return range_text(d.low, d.high, d.low_allowed);

@@ -141,6 +141,43 @@ def test_tune_finds_step_sizes_of_a_file_and_of_a_dict(config, tmp_path):
     assert set(again.best) == {"eta"} and again.folder is None and again.trials
 
 
+def test_tune_takes_seeds_targets_and_lists(config, tmp_path):
+    tuned = ticopd.tune(
+        config,
+        tmp_path / "search",
+        runs=7,
+        seeds=2,
+        metric="iterations_to:loss_max=0.1",
+        search={"gamma": 0.4, "codec.bits": [2, 4], "eta": {"schedule": "inverse", "t0": [1, 100]}},
+        threads=1,
+    )
+    assert set(tuned.best) == {"codec.bits", "eta.c", "eta.t0"}
+    assert tuned.best["codec.bits"] in (2, 4)
+    assert tuned.held in (True, False, None)
+    assert {trial["seed"] for trial in tuned.trials} == {1, 2}
+    run = ticopd.Run.from_toml(write(tmp_path / "tuned.toml", tuned.toml))
+    assert run.config["algorithm"]["eta"]["schedule"] == "inverse"
+    assert run.config["algorithm"]["gamma"] == 0.4
+    tree = run.config
+    again = ticopd.tune(tree, runs=3, seeds=[5, 6], search={"codec.bits": [4, 8]}, threads=1)
+    assert again.best["codec.bits"] in (4, 8)
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        ({"seeds": 0}, "seeds"),
+        ({"seeds": [1, 1]}, "seeds"),
+        ({"metric": "bits_to:accuracy_mni=0.9"}, "accuracy_min"),
+        ({"search": {"codec.bist": [2, 4]}}, "codec.bits"),
+        ({"search": {"codec.bits": []}}, "list"),
+    ],
+)
+def test_tune_refuses_bad_options_before_the_first_trial(config, options, says):
+    with pytest.raises(ticopd.ConfigError, match=says):
+        ticopd.tune(config, runs=3, **options)
+
+
 def test_tune_asks_an_objective_of_your_own():
     run = ticopd.Run(
         LeastSquares(), **options(algorithm=ticopd.ChocoSGD(eta=0.001, gamma=0.1), iterations=40)

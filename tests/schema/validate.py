@@ -28,6 +28,19 @@ VALID = {
         eta = { schedule = "step", c = 0.1, factor = 0.5, every = 1000 }""",
     "whole numbers as floats": 'iterations = 5e4\n[problem]\nbatch = 1e2\nhidden = [2e1, 10]',
     "options of other kinds": '[codec]\nkind = "identity"\nbits = 4\nk = 3',
+    "a search": """
+        [tune]
+        seeds = 3
+        metric = "bits_to:accuracy_min=0.9"
+        [tune.search]
+        alpha = [0.1, 1]
+        theta = { low = 0.1, high = 1 }
+        eta = { schedule = "inverse", t0 = [1, 100] }
+        warm_start = [true, false]
+        "codec.bits" = [2, 4, 8]
+        "codec.fraction" = { low = 0.01, high = 0.1 }
+        graph.kind = ["ring", "torus"]""",
+    "a list of seeds": "[tune]\nseeds = [1, 5, 9]",
     "a place": '[problem]\ndata = "libsvm:some/file"\ntest = "other"',
     "seeds and a sweep": """
         seeds = 5
@@ -85,6 +98,8 @@ BROKEN = {
     "a list where a table is needed": "codec = [1]",
     "a target that is no number": '[report]\ntargets = { loss_max = "low" }',
     "a search that is no range": "[tune]\nsearch = { alpha = [1, 2, 3] }",
+    "an empty list to search": '[tune.search]\n"codec.bits" = []',
+    "no seeds": "[tune]\nseeds = 0",
     "negative layer": "[problem]\nhidden = [-1]",
 }
 

@@ -21,6 +21,7 @@ struct Found {
   double cost = 0;    // as the search reports it
   double rounds = 0;  // as counted here
   bool stopped = false;
+  Trial::Beyond beyond = Trial::Beyond::unknown;
   std::vector<Trial> log;  // one entry each time a trial is continued
 };
 
@@ -55,6 +56,7 @@ Found search(const Halving::Plan& plan, const Score& score, const Around& around
   if (const Trial* best = halving.search()) {
     found.best = best->point;
     found.score = best->score;
+    found.beyond = best->beyond;
   }
   found.cost = halving.cost();
   found.stopped = halving.stopped();
@@ -276,6 +278,127 @@ TEST(Halving, StoppedAnywhereResumesToTheSameAnswer) {
     ASSERT_TRUE(same(second.log, whole.log)) << "stopped after " << stop;
     ASSERT_EQ(second.best, whole.best);
     ASSERT_EQ(second.cost, whole.cost);
+  }
+}
+
+// Coordinates of a list of so many values, as a space makes them.
+Halving::Allows snapped(std::size_t dimension, std::size_t values) {
+  return [=](std::span<double> point) {
+    const double v = static_cast<double>(values);
+    const double at = std::clamp(std::floor(point[dimension] * v), 0.0, v - 1);
+    point[dimension] = (at + 0.5) / v;
+    return true;
+  };
+}
+
+TEST(Halving, FindsTheBestOfValuesWithoutAnOrder) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    Halving::Plan plan = plan_for(2, seed);
+    plan.listed = {{}, {3, false}};
+    // Each value has its best step size elsewhere; the second value is the best.
+    const Found found =
+        search(plan,
+               [](const Point& p, double share) {
+                 const bool second = std::abs(p[1] - 0.5) < 0.01;
+                 return bowl({second ? 0.8 : 0.2})({p[0]}, share) + (second ? 0 : 0.05);
+               },
+               {.allows = snapped(1, 3)});
+    ASSERT_TRUE(found.best);
+    EXPECT_NEAR(found.best->at(1), 0.5, 1e-9) << "seed " << seed;
+    EXPECT_NEAR(found.best->at(0), 0.8, 0.03) << "seed " << seed;
+    // The compass search leaves such values alone: after the first bracket only the best is there.
+    for (const Trial& t : found.log) {
+      if (t.bracket > 0) {
+        EXPECT_NEAR(t.point[1], 0.5, 1e-9);
+      }
+    }
+  }
+}
+
+TEST(Halving, WalksAlongOrderedValues) {
+  Halving::Plan plan = plan_for(2);
+  plan.listed = {{}, {16, true}};
+  const Found found = search(plan, bowl({0.3, 14.5 / 16}, 0), {.allows = snapped(1, 16)});
+  ASSERT_TRUE(found.best);
+  EXPECT_NEAR(found.best->at(1), 14.5 / 16, 1e-9);
+  EXPECT_NEAR(found.best->at(0), 0.3, 0.03);
+}
+
+TEST(Halving, TriesEachOfAFewValuesOnce) {
+  Halving::Plan plan = plan_for(1);
+  plan.listed = {{4, false}};
+  const Found found = search(plan, bowl({0.6}, 0), {.allows = snapped(0, 4)});
+  std::set<std::size_t> trials;
+  for (const Trial& t : found.log) trials.insert(t.id);
+  EXPECT_EQ(trials.size(), 4u);
+  EXPECT_EQ(*found.best, (Point{0.625}));
+}
+
+// Beyond `edge` a point wins a full run, and grows when it goes on.
+Score growing_beyond(double edge) {
+  return [=](const Point& p, double share) {
+    if (share > 1 && p[0] > edge) return double{INFINITY};
+    return distance2(p, Point(p.size(), 0.9)) + 1 - std::min(share, 1.0);
+  };
+}
+
+TEST(Halving, TakesNoPointThatGrowsBeyondAFullRun) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed)
+    for (const double edge : {0.3, 0.6}) {
+      Halving::Plan plan = plan_for(2, seed);
+      const Found blind = search(plan, growing_beyond(edge));
+      EXPECT_GT(blind.best->at(0), edge) << "a test that cannot fail";
+      plan.hold = true;
+      const Found found = search(plan, growing_beyond(edge));
+      ASSERT_TRUE(found.best);
+      EXPECT_LE(found.best->at(0), edge) << "seed " << seed;
+      EXPECT_GT(found.best->at(0), edge - 0.15) << "seed " << seed << ": too far away";
+      EXPECT_LE(found.cost, plan.runs);
+      EXPECT_NEAR(found.cost, found.rounds / plan.rounds, 1e-9);
+      const auto ran_on = [&](const Trial& t) {
+        return t.rounds == 2 * plan.rounds && t.point == *found.best;
+      };
+      EXPECT_TRUE(std::ranges::any_of(found.log, ran_on)) << "the answer itself was never run on";
+    }
+}
+
+TEST(Halving, RunsTheBestOnWithinItsBudget) {
+  for (double runs = 6; runs <= 60; runs += 3) {
+    Halving::Plan plan = plan_for(2);
+    plan.runs = runs;
+    plan.hold = true;
+    for (const double edge : {0.5, 2.0}) {
+      const Found found = search(plan, growing_beyond(edge));
+      ASSERT_TRUE(found.best);
+      EXPECT_LE(found.rounds, runs * plan.rounds + 1e-6) << runs << " runs";
+    }
+  }
+}
+
+TEST(Halving, NamesTheBestOfThoseThatGrewIfNoneHolds) {
+  Halving::Plan plan = plan_for(1);
+  plan.hold = true;
+  const Found found = search(plan, growing_beyond(-10));
+  ASSERT_TRUE(found.best);
+  EXPECT_EQ(found.beyond, Trial::Beyond::grew);
+}
+
+TEST(Halving, StoppedAnywhereResumesToTheSameAnswerThatHolds) {
+  Halving::Plan plan = plan_for(2);
+  plan.hold = true;
+  plan.listed = {{}, {3, false}};
+  const Around listed{.allows = snapped(1, 3)};
+  const Found whole = search(plan, growing_beyond(0.5), listed);
+  for (std::size_t stop = 0; stop < whole.log.size(); stop += 5) {
+    std::map<std::pair<std::size_t, std::uint32_t>, double> memory;
+    Around part = listed;
+    part.memory = &memory;
+    part.new_scores = stop;
+    ASSERT_TRUE(search(plan, growing_beyond(0.5), part).stopped);
+    part.new_scores = whole.log.size() - stop;
+    const Found second = search(plan, growing_beyond(0.5), part);
+    ASSERT_TRUE(same(second.log, whole.log)) << "stopped after " << stop;
+    ASSERT_EQ(second.best, whole.best);
   }
 }
 

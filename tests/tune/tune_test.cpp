@@ -1,6 +1,10 @@
 // The search with real runs: what it finds, what it costs, and that it can be stopped at any time.
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
 #include "ticopd/experiment/prepare.hpp"
 #include "tune/small_search.hpp"
@@ -21,6 +25,46 @@ class Tune : public SmallSearch {
     int calls = 0;
     options.on_progress = [&](const TuneProgress&) { stop = ++calls >= at; };
     return tune(c, options);
+  }
+
+  // The search passes over step sizes that are better at the end of the budget and grow later.
+  void expect_no_step_that_grows(const std::string& codec) const {
+    const Config c = Config::parse(R"(iterations = 20
+[problem]
+objective = "softmax"
+data = "synthetic"
+samples = 300
+features = 10
+classes = 5
+partition = "label"
+l2 = 0.01
+[graph]
+agents = 5
+[algorithm]
+name = "beer"
+[codec]
+kind = "qsgd"
+)" + codec + "\n",
+                                   ".");
+    const Tuned t = tune(c, into(codec, 40));
+    EXPECT_EQ(t.beyond, Trial::Beyond::held);
+    EXPECT_GT(t.grew, 0u);
+    const auto loss_after = [&](int rounds, const std::string& eta, const std::string& gamma) {
+      json tree = c.tree();
+      tree["iterations"] = rounds;
+      tree["algorithm"]["eta"] = std::stod(eta);
+      tree["algorithm"]["gamma"] = std::stod(gamma);
+      return final_loss(Config::from_json(tree, "."));
+    };
+    // The best at the end of the budget, which a search without the check would take.
+    std::vector<std::string> blind;
+    for (const auto& row : rows(codec))
+      if (row[2] == "20" && (blind.empty() || std::stod(row[6]) < std::stod(blind[6]))) blind = row;
+    EXPECT_LT(std::stod(blind[6]), t.value);
+    EXPECT_EQ(loss_after(20, blind[4], blind[5]), std::stod(blind[6]));
+    EXPECT_GT(loss_after(40, blind[4], blind[5]), 1.05 * std::stod(blind[6])) << "it grows";
+    EXPECT_LE(loss_after(40, t.values.at("eta").dump(), t.values.at("gamma").dump()),
+              1.05 * t.value);
   }
 
   // Prepares a new search in which only trial 0 has a checkpoint, with this eta or its own.
@@ -80,7 +124,7 @@ TEST_F(Tune, TrialsFileAddsUpToTheCost) {
   double spent = 0;
   std::size_t lost = 0;
   for (const auto& row : rows("a")) {
-    ASSERT_EQ(row.size(), 10u);
+    ASSERT_EQ(row.size(), 15u);
     spent += std::stod(row[3]);
     lost += row[9] == "diverged";
   }
@@ -294,6 +338,167 @@ TEST_F(Tune, RejectsADamagedFolder) {
   EXPECT_NO_THROW(tune(config(), into("a", 3)));
   write("a/search.json", "{");
   EXPECT_THROW(tune(config(), into("a", 3)), FormatError);
+}
+
+TEST_F(Tune, CountsATrialWithTheMedianOfItsSeeds) {
+  TuneOptions options = into("a");
+  options.seeds = {1, 2, 3};
+  const Tuned t = tune(config(), options);
+  EXPECT_EQ(t.seeds, options.seeds);
+  std::vector<double> values;
+  for (const std::uint64_t seed : options.seeds) {
+    Set set{"seed=" + std::to_string(seed)};
+    for (const auto& [name, value] : t.values)
+      set.push_back("algorithm." + name + "=" + value.dump());
+    values.push_back(final_loss(config(set)));
+  }
+  std::ranges::sort(values);
+  EXPECT_NE(values[0], values[2]);
+  EXPECT_EQ(t.value, values[1]);
+  double spent = 0;
+  for (const auto& row : rows("a")) spent += std::stod(row[3]);
+  EXPECT_NEAR(spent / t.rounds / 3, t.cost, 1e-9) << "all seeds count";
+  expect_same(tune(config({"tune.seeds=3"}), into("b")), t);
+  expect_same(tune(config({"tune.seeds=[1, 2, 3]"}), into("c")), t);
+}
+
+TEST_F(Tune, ATrialWithADivergedSeedLoses) {
+  // Only the split and the data of seed 1 stand such steps: with the others one run is lost.
+  TuneOptions options = into("a");
+  options.seeds = {1, 2, 3, 4, 5};
+  const Tuned t =
+      tune(config({"problem.objective=least_squares", "tune.search.eta=[0.01, 10]"}), options);
+  std::map<std::string, std::set<std::string>> status;  // of each trial
+  for (const auto& row : rows("a")) status[row[1]].insert(row[9]);
+  std::size_t both = 0;
+  for (const auto& [trial, of] : status) both += of.size() > 1 && of.contains("diverged");
+  EXPECT_GT(both, 0u) << "a test that cannot fail";
+  for (const auto& row : rows("a"))
+    if (std::stod(row[4]) == t.values.at("eta").get<double>() &&
+        std::stod(row[5]) == t.values.at("gamma").get<double>()) {
+      EXPECT_NE(row[9], "diverged");
+    }
+}
+
+TEST_F(Tune, MinimizesTheBitsUntilATarget) {
+  TuneOptions options = into("a", 12);
+  options.metric = "bits_to:accuracy_min=0.9";
+  const Set lists{"problem.samples=200", "tune.search.codec.bits=[2, 4, 8]"};
+  const Tuned t = tune(config(lists), options);
+  double best = INFINITY;
+  for (const auto& row : rows("a"))
+    if (row[2] == "64") best = std::min(best, std::stod(row[7]));
+  EXPECT_TRUE(std::isfinite(best));
+  EXPECT_EQ(t.value, best);
+  EXPECT_EQ(t.rounds, 64u) << "the config goes on to the end of the budget";
+  // A run with these values says the same.
+  Set set{"problem.samples=200", "codec.bits=" + t.values.at("codec.bits").dump(),
+          "algorithm.eta=" + t.values.at("eta").dump(),
+          "algorithm.gamma=" + t.values.at("gamma").dump()};
+  Prepared<float> p = prepare<float>(config(set), {.threads = 1});
+  std::optional<double> bits;
+  p.setup.watch.on_log = [&](const Metrics& m) {
+    if (!bits && m.accuracy_min.value() >= 0.9) bits = m.bits_payload;
+  };
+  solve(p.algorithm, p.setup);
+  EXPECT_EQ(bits, t.value);
+  options.out = base_ / "far";
+  options.metric = "iterations_to:loss_max=1e-30";
+  EXPECT_EQ(tune(config(), options).value, INFINITY);
+}
+
+TEST_F(Tune, RejectsATargetThatTheStartHas) {
+  TuneOptions options = into("a");
+  options.metric = "bits_to:loss_max=1000";
+  expect_parts(message_of<ConfigError>([&] { tune(config(), options); }),
+               {"bits_to:loss_max=1000", "the start has", "already"});
+  EXPECT_FALSE(fs::exists(base_ / "a"));
+}
+
+TEST_F(Tune, RunsItsAnswerOnForTwiceTheBudget) {
+  const Tuned t = tune(config(), into("a", 12));
+  EXPECT_EQ(t.beyond, Trial::Beyond::held);
+  EXPECT_LE(t.cost, 12);
+  bool ran_on = false;
+  for (const auto& row : rows("a"))
+    ran_on = ran_on || (row[2] == "128" && row[9] == "finished" &&
+                        std::stod(row[4]) == t.values.at("eta").get<double>());
+  EXPECT_TRUE(ran_on);
+  EXPECT_EQ(tune(config(), into("b", 3)).beyond, Trial::Beyond::unknown) << "too few runs for it";
+}
+
+TEST_F(Tune, FindsCodecGraphAndSchedule) {
+  const Set set{"tune.search.codec.bits=[1, 4]", "tune.search.graph.kind=[\"ring\", \"complete\"]",
+                "tune.search.eta={schedule=\"inverse_sqrt\", t0=[1, 100]}"};
+  TuneOptions options = into("a", 12);
+  const Tuned t = tune(config(set), options);
+  EXPECT_EQ(t.values.size(), 5u);
+  Config found = config(set);
+  json tree = found.tree();
+  tree["codec"]["bits"] = t.values.at("codec.bits");
+  tree["graph"]["kind"] = t.values.at("graph.kind");
+  tree["algorithm"]["eta"] = {
+      {"schedule", "inverse_sqrt"}, {"c", t.values.at("eta.c")}, {"t0", t.values.at("eta.t0")}};
+  tree["algorithm"]["gamma"] = t.values.at("gamma");
+  EXPECT_EQ(final_loss(Config::from_json(tree, ".")), t.value);
+  const std::string all = trials("a");
+  EXPECT_NE(all.find("complete"), std::string::npos);
+  EXPECT_NE(all.find("ring"), std::string::npos);
+}
+
+TEST_F(Tune, SearchWithSeedsAndListsStoppedAnywhereResumesToTheSameAnswer) {
+  const Config c = config({"iterations=4000", "tune.search.codec.bits=[2, 4]",
+                           "tune.search.graph.kind=[\"ring\", \"complete\"]"});
+  const auto options_in = [&](const std::string& name) {
+    TuneOptions options = into(name, 6);
+    options.seeds = {1, 2};
+    options.metric = "bits_to:loss_max=1e-4";
+    return options;
+  };
+  const Tuned whole = tune(c, options_in("whole"));
+  int parts = 0;
+  for (bool cut = true; cut; ++parts) {
+    ASSERT_LT(parts, 200);
+    std::atomic<bool> stop = false;
+    TuneOptions options = options_in("cut");
+    options.stop = &stop;
+    options.prepare.threads = 1 + parts % 3;
+    int calls = 0;
+    options.on_progress = [&](const TuneProgress&) { stop = ++calls > 1 + parts / 4; };
+    const Tuned part = tune(c, options);
+    cut = !part.finished;
+    if (!cut) expect_same(part, whole);
+  }
+  EXPECT_GT(parts, 1) << "it was never stopped";
+  EXPECT_EQ(trials("cut"), trials("whole"));
+}
+
+TEST_F(Tune, RejectsTheFolderOfAnOlderVersion) {
+  tune(config(), into("a", 3));
+  json search = json::parse(read_file(base_ / "a/search.json"));
+  search.erase("format");
+  write("a/search.json", search.dump());
+  expect_parts(message_of<ConfigError>([&] { tune(config(), into("a", 3)); }),
+               {(base_ / "a").string(), "another version", "new folder"});
+}
+
+TEST_F(Tune, SaysWhatTheTheorySaysOfItsAnswer) {
+  const Tuned t = tune(config({"algorithm={name=\"ticopd\"}"}), into("a", 3));
+  ASSERT_TRUE(t.theory.is_object());
+  EXPECT_GT(t.theory["L"].get<double>(), 0);
+  ASSERT_EQ(t.theory["limits"].size(), 5u);
+  EXPECT_TRUE(t.theory["limits"][0]["holds"].get<bool>()) << "beta >= 0 by its own definition";
+  const json search = json::parse(read_file(base_ / "a/search.json"));
+  EXPECT_EQ(search["answer"]["theory"], t.theory);
+  EXPECT_EQ(search["answer"]["values"]["alpha"], t.values.at("alpha"));
+}
+
+// The best steps for so few rounds of so coarse a codec make a run that grows when it goes on.
+TEST_F(Tune, TakesNoStepsThatWinAShortBudgetAndGrowLater) {
+  for (const std::string codec : {"bits = 1", "bits = 2\nscaled = false"}) {
+    SCOPED_TRACE(codec);
+    expect_no_step_that_grows(codec);
+  }
 }
 
 // Squared house prices: such a problem starts at a loss of 10^10, which is not divergence.

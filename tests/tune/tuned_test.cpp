@@ -19,7 +19,7 @@ class TunedFile : public SmallSearch {
     return read_run_set(std::span(&file, 1), set);
   }
 
-  static Tuned found(StepSizes values, std::uint32_t rounds = 64) {
+  static Tuned found(TriedValues values, std::uint32_t rounds = 64) {
     Tuned t;
     t.values = std::move(values);
     t.metric = "loss_max";

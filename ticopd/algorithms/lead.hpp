@@ -23,8 +23,10 @@ struct LEAD {
   static constexpr bool needs_unbiased_codec = true;
   static constexpr auto parameters() {
     return std::array{Parameter<LEAD>{"eta", &LEAD::eta, positive, "step size", {1e-4, 10}},
-                      Parameter<LEAD>{"alpha", &LEAD::alpha, up_to_one, "gain of the memory h"},
-                      Parameter<LEAD>{"gamma", &LEAD::gamma, positive, "dual step size"}};
+                      Parameter<LEAD>{"alpha", &LEAD::alpha, up_to_one, "gain of the memory h",
+                                      {0.01, 1}},
+                      Parameter<LEAD>{"gamma", &LEAD::gamma, positive, "dual step size",
+                                      {0.01, 1}}};
   }
   static constexpr auto flags() {
     return std::array{Flag<LEAD>{"warm_start", &LEAD::warm_start, "the memory starts at x0"}};

@@ -11,6 +11,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/analysis.hpp"
 #include "ticopd/experiment/run_set.hpp"
+#include "ticopd/experiment/values.hpp"
 #include "ticopd/report/report.hpp"
 #include "ticopd/studies/comparison.hpp"
 #include "ticopd/studies/search.hpp"
@@ -162,7 +163,7 @@ RunSet run_set_to_compare(const char* const* files, std::size_t count, const Opt
   return run_set_of(config, ".", set);
 }
 
-SearchOptions search_options(const Options& options, tc_study& study) {
+SearchOptions search_options(const Options& options, tc_study& study, std::uint64_t first_seed) {
   SearchOptions o;
   o.prepare = prepare_options(options, study);
   o.out = options.get<std::string>("out", "");
@@ -171,6 +172,10 @@ SearchOptions search_options(const Options& options, tc_study& study) {
   o.metric = options.get<std::string>("metric", "");
   o.runs = options.get<double>("runs", 0);
   o.budget_bits = options.get<double>("budget_bits", 0);
+  if (json seeds = options.get<json>("seeds", {}); !seeds.is_null()) {
+    check_value("seeds", domain::seeds(), seeds);
+    o.seeds = seeds_of(seeds, first_seed);
+  }
   if (o.runs != 0 && !(o.runs >= 2 && o.runs <= 1e6))
     throw UsageError(fmt::format("runs = {}: allowed is 2 to 1000000", o.runs));
   if (!(o.budget_bits >= 0)) throw UsageError("budget_bits: allowed is a number above 0");
@@ -234,11 +239,12 @@ int tc_tune(const char* file, const char* config, const char* options, const tc_
   return call([&] {
     require(study, "study");
     *study = nullptr;
-    const Options given(options, {"out", "resume", "threads", "offline", "set", "runs", "metric",
-                                  "budget_bits", "budget_iterations"});
+    const Options given(options, {"out", "resume", "threads", "offline", "set", "runs", "seeds",
+                                  "metric", "budget_bits", "budget_iterations"});
     auto run_set = std::make_shared<const RunSet>(run_set_to_tune(file, config, given));
     auto made = std::make_shared<tc_study>();
-    SearchOptions o = search_options(given, *made);
+    SearchOptions o =
+        search_options(given, *made, run_set->runs.front().config.get<std::uint64_t>("seed"));
     if (problem != nullptr)
       o.prepare.external = capi::ask_objective(
           capi::Problem::read(*problem, precision_of(run_set->runs.front().config)),

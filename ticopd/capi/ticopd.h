@@ -224,9 +224,9 @@ typedef struct tc_study tc_study;
 int tc_compare(const char *const *files, size_t count, const char *options, tc_study **study);
 
 /* The command line's `tune`, of a TOML file or of a config (the other one is null). More options:
- * "runs", "metric", "budget_bits", "budget_iterations". The result: {"folder", "best": step sizes of
- * the first run of the file, "searches": one object for each run, "toml": the config with them,
- * "missing"}. */
+ * "runs", "seeds": N or a list, "metric", "budget_bits", "budget_iterations". The result: {"folder",
+ * "best": the values found for the first run of the file, "searches": one object for each run,
+ * "toml": the config with them, "missing"}. */
 int tc_tune(const char *file, const char *config, const char *options, const tc_problem *problem,
             tc_study **study);
 

@@ -134,13 +134,19 @@ Table<KeyInfo>& plain_keys() {
            "`range`"},
 
           {"tune.metric", text(), none,
-           "what is to be best after a full run; left out: `loss_max`. `--metric` goes first"},
+           "what is to be best after a full run, or `bits_to:accuracy_min=0.95`; left out: "
+           "`loss_max`. `--metric` goes first"},
           {"tune.runs", whole(2, 1'000'000), none,
            "cost of the search in full runs; left out: 40. `--runs` goes first"},
           {"tune.seed", whole(0, INT64_MAX), none,
-           "which points are tried; left out: `seed`. The runs themselves always use `seed`"},
+           "which points are tried; left out: `seed`. The runs themselves use `seed` or "
+           "`tune.seeds`"},
+          {"tune.seeds", seeds(), none,
+           "runs of each trial: so many from `seed` on, or a list of seeds; a trial counts with their "
+           "median. Left out: one. `--seeds` goes first"},
           {"tune.search", domain::table(), none,
-           "other ranges, or values to keep: `{ alpha = [0.01, 1], theta = 0.3 }`; see "
+           "other ranges, values to keep, keys of codec and graph: `{ alpha = [0.01, 1], "
+           "theta = 0.3, \"codec.bits\" = [2, 4, 8] }`; see "
            "docs/tuning.md"},
       }};
   return table;

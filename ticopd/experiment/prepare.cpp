@@ -30,15 +30,6 @@ void refuse_unfit_codec(const Config& config) {
 }
 
 // All but the data.
-// Empty unless the method needs an unbiased codec and this one is biased.
-std::string biased_codec_of(const Config& config) {
-  constexpr std::size_t any_dimension = 1000;  // the data are not read yet
-  const AlgorithmOptions algorithm = algorithm_options(config);
-  const CodecOptions codec = configured_codec_options(config);
-  return biased_codec(algorithm.name, algorithm_needs(algorithm),
-                      make_codec<double>(codec)->error_bound(any_dimension), &codec);
-}
-
 template <class T>
 Prepared<T> plan(const Config& config, int threads, Device device, Warnings& warnings) {
   const std::uint64_t drawn_with = problem_seed(config);
@@ -88,8 +79,20 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
 
 }  // namespace
 
+Graph configured_graph(const Config& config) {
+  return make_graph(graph_options(config), problem_seed(config));
+}
+
 int configured_agents(const Config& config) {
-  return make_graph(graph_options(config), problem_seed(config)).agents();
+  return configured_graph(config).agents();
+}
+
+std::string biased_codec_of(const Config& config) {
+  constexpr std::size_t any_dimension = 1000;  // the data are not read yet
+  const AlgorithmOptions algorithm = algorithm_options(config);
+  const CodecOptions codec = configured_codec_options(config);
+  return biased_codec(algorithm.name, algorithm_needs(algorithm),
+                      make_codec<double>(codec)->error_bound(any_dimension), &codec);
 }
 
 AlgorithmOptions configured_options(const Config& config) {
@@ -156,6 +159,15 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   return p;
 }
 
+template <class T>
+Prepared<T> prepare_again(const Config& config, const PrepareOptions& options,
+                          std::shared_ptr<const Objective<T>> objective) {
+  Warnings ignored;
+  Prepared<T> p = plan<T>(config, options.threads, options.device, ignored);
+  p.setup.objective = std::move(objective);
+  return p;
+}
+
 std::string advice_after_divergence(const Config& config) {
   if (std::string codec = biased_codec_of(config); !codec.empty()) return codec;
   const json& table = config.tree()["algorithm"];
@@ -178,5 +190,9 @@ template std::shared_ptr<const Codec<float>> configured_codec<float>(const Confi
 template std::shared_ptr<const Codec<double>> configured_codec<double>(const Config&);
 template Prepared<float> prepare<float>(const Config&, const PrepareOptions&);
 template Prepared<double> prepare<double>(const Config&, const PrepareOptions&);
+template Prepared<float> prepare_again(const Config&, const PrepareOptions&,
+                                       std::shared_ptr<const Objective<float>>);
+template Prepared<double> prepare_again(const Config&, const PrepareOptions&,
+                                        std::shared_ptr<const Objective<double>>);
 
 }  // namespace ticopd

@@ -40,7 +40,8 @@ struct Prepared {
 // Everything that can be refused without reading data: ConfigError, or what there is to say.
 Warnings check(const Config& config, Device device = Device::cpu);
 
-// The number of agents, from the config or its edge list.
+// The graph alone, from the config or its edge list, and the number of its agents.
+Graph configured_graph(const Config& config);
 int configured_agents(const Config& config);
 
 // The algorithm's name, parameters and flags, as they stand in the config.
@@ -59,9 +60,22 @@ std::shared_ptr<const Codec<T>> configured_codec(const Config& config);
 extern template std::shared_ptr<const Codec<float>> configured_codec<float>(const Config&);
 extern template std::shared_ptr<const Codec<double>> configured_codec<double>(const Config&);
 
+// Empty unless the algorithm needs an unbiased codec and this one is biased.
+std::string biased_codec_of(const Config& config);
+
 // `check`, then the data.
 template <class T>
 Prepared<T> prepare(const Config& config, const PrepareOptions& options);
+
+// The same on an objective that is loaded already: another graph, codec or seed on the same data.
+template <class T>
+Prepared<T> prepare_again(const Config& config, const PrepareOptions& options,
+                          std::shared_ptr<const Objective<T>> objective);
+
+extern template Prepared<float> prepare_again(const Config&, const PrepareOptions&,
+                                              std::shared_ptr<const Objective<float>>);
+extern template Prepared<double> prepare_again(const Config&, const PrepareOptions&,
+                                               std::shared_ptr<const Objective<double>>);
 
 extern template Prepared<float> prepare<float>(const Config&, const PrepareOptions&);
 extern template Prepared<double> prepare<double>(const Config&, const PrepareOptions&);

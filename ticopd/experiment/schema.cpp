@@ -35,11 +35,32 @@ json whole_schema(std::int64_t least, std::int64_t most) {
   return {{"type", "integer"}, {"minimum", least}, {"maximum", most}};
 }
 
+// A table of metrics, or of keys to search. For a parameter: a number, a range, a schedule, or a
+// list of words. For a key of a table, "codec.bits", or such a table itself: lists and ranges.
+json table_schema() {
+  const json number{{"type", "number"}}, texts{{"type", {"string", "boolean"}}};
+  const json ends{{"low", number}, {"high", number}};
+  const json range{{"type", "array"}, {"items", number}, {"minItems", 2}, {"maxItems", 2}};
+  const json words{{"type", "array"}, {"items", texts}, {"minItems", 1}};
+  json named_range = closed_table(ends);
+  named_range["required"] = {"low", "high"};
+  const json schedule{{"type", "object"}, {"required", json::array({"schedule"})}};
+  const json list{{"type", "array"}, {"minItems", 1}};
+  return {{"type", "object"},
+          {"patternProperties",
+           {{"[.]|^(codec|graph|algorithm)$", {{"anyOf", {list, {{"type", "object"}}}}}}}},
+          {"additionalProperties", {{"anyOf", {number, range, named_range, schedule, words}}}}};
+}
+
 json domain_schema(const Domain& d) {
   switch (d.kind) {
     case Domain::Kind::boolean:
       return {{"type", "boolean"}};
     case Domain::Kind::integer:
+      if (d.or_list)
+        return {{"anyOf",
+                 {whole_schema(d.least, d.most),
+                  {{"type", "array"}, {"items", whole_schema(0, INT64_MAX)}, {"minItems", 1}}}}};
       if (d.words.empty()) return whole_schema(d.least, d.most);
       return {{"anyOf", {{{"enum", d.words}}, whole_schema(d.least, d.most)}}};
     case Domain::Kind::number:
@@ -48,12 +69,8 @@ json domain_schema(const Domain& d) {
       return {{"enum", d.allowed_words()}};
     case Domain::Kind::integers:
       return {{"type", "array"}, {"items", whole_schema(d.least, d.most)}};
-    case Domain::Kind::table: {  // of metrics or parameters: a number, or a range
-      const json range{
-          {"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 2}, {"maxItems", 2}};
-      const json value{{"anyOf", {{{"type", "number"}}, range}}};
-      return {{"type", "object"}, {"additionalProperties", value}};
-    }
+    case Domain::Kind::table:
+      return table_schema();
     case Domain::Kind::text:
     case Domain::Kind::file:
       break;

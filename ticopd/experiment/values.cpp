@@ -29,7 +29,7 @@ void make_whole(json& value) {
 void normalise(const Domain& domain, json& value) {
   if (domain.kind == Domain::Kind::number && value.is_number()) value = value.get<double>();
   if (domain.kind == Domain::Kind::integer) make_whole(value);
-  if (domain.kind == Domain::Kind::integers && value.is_array())
+  if ((domain.kind == Domain::Kind::integers || domain.or_list) && value.is_array())
     for (json& item : value) make_whole(item);
 }
 

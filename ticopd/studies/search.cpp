@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -34,7 +35,7 @@ void refuse_if_taken(const fs::path& out, const RunSet& run_set, bool resume) {
         fmt::format("--resume: {} holds files, but no search made by ticopd", out.string()));
 }
 
-Tuned tune_one(const RunSet::Run& run, const fs::path& folder, const SearchOptions& options) {
+TuneOptions tuning_of(const fs::path& folder, const SearchOptions& options) {
   TuneOptions tuning;
   tuning.prepare = options.prepare;
   tuning.out = folder;
@@ -42,8 +43,23 @@ Tuned tune_one(const RunSet::Run& run, const fs::path& folder, const SearchOptio
   tuning.metric = options.metric;
   tuning.runs = options.runs;
   tuning.budget_bits = options.budget_bits;
+  tuning.seeds = options.seeds;
   tuning.on_progress = options.on_progress;
-  Tuned tuned = tune(run.config, tuning);
+  return tuning;
+}
+
+// The last search may begin hours after the first.
+void check_searches(const RunSet& run_set, const SearchOptions& options) {
+  for (const RunSet::Run& run : run_set.runs) try {
+      check_search(run.config, tuning_of({}, options));
+    } catch (const ConfigError& e) {
+      if (run_set.runs.size() == 1) throw;
+      throw ConfigError(fmt::format("{}: {}", run.label, e.what()));
+    }
+}
+
+Tuned tune_one(const RunSet::Run& run, const fs::path& folder, const SearchOptions& options) {
+  Tuned tuned = tune(run.config, tuning_of(folder, options));
   if (options.on_end) options.on_end(tuned);
   if (!tuned.finished) throw Interrupted("interrupted; all is saved");
   return tuned;
@@ -55,6 +71,7 @@ Searched search_step_sizes(const RunSet& run_set, const SearchOptions& options) 
   const StopScope heard(options.stop);
   if (options.prepare.device == Device::cuda) cuda::require_device();
   require_folder_to_resume(options.resume, options.out, "search");
+  check_searches(run_set, options);
   FolderClaim claim = folder_for(options.out, "tune-" + run_set.name);
   claim.hold();
   refuse_if_taken(claim.path(), run_set, options.resume);
@@ -83,11 +100,18 @@ json searched_json(const Searched& searched) {
     rows.push_back({{"label", found.label},
                     {"step_sizes", t.values},
                     {"metric", t.metric},
-                    {"value", t.value},
+                    {"value", std::isfinite(t.value) ? json(t.value) : json()},
                     {"iterations", t.rounds},
                     {"trials", t.trials},
                     {"diverged", t.lost},
                     {"cost", t.cost},
+                    {"seeds", t.seeds},
+                    {"beyond", t.beyond == Trial::Beyond::held   ? "held"
+                               : t.beyond == Trial::Beyond::grew ? "grew"
+                                                                 : "unknown"},
+                    {"grew", t.grew},
+                    {"left_out", t.left_out},
+                    {"theory", t.theory},
                     {"folder", found.folder.string()}});
   }
   return rows;

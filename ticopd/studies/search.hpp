@@ -28,9 +28,10 @@ struct SearchOptions {
   std::filesystem::path out = {};  // empty: default_folder("tune-" + name of the run set)
   bool resume = false;             // go on with the search in `out`
   const std::atomic<bool>* stop = nullptr;
-  std::string metric = {};  // these three as in TuneOptions
+  std::string metric = {};  // these four as in TuneOptions
   double runs = 0;
   double budget_bits = 0;
+  std::vector<std::uint64_t> seeds = {};
 
   std::function<void(const std::filesystem::path& out)> on_folder = {};  // it can be resumed now
   std::function<void(const RunSet::Run&, std::size_t index)> on_begin = {};

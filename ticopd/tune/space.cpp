@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/kinds.hpp"
+#include "ticopd/experiment/options.hpp"
 #include "ticopd/experiment/prepare.hpp"
+#include "ticopd/experiment/values.hpp"
 #include "ticopd/numeric/parse_number.hpp"
 
 namespace ticopd {
@@ -16,108 +21,174 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t most_combinations = 256;
+
 double four_digits(double v) {
   return parse_number<double>(fmt::format("{:.3e}", v)).value();
 }
 
-bool is_range(const json& v) {
-  return v.is_array() && v.size() == 2 && v[0].is_number() && v[1].is_number();
+std::size_t index_of(const SearchAxis& axis, double coordinate) {
+  const double last = static_cast<double>(axis.listed.size() - 1);
+  const double at = std::floor(coordinate * static_cast<double>(axis.listed.size()));
+  return static_cast<std::size_t>(std::clamp(at, 0.0, last));
 }
 
-SearchAxis asked_for(const ParameterInfo& p, const json& range) {
-  const double low = range[0], high = range[1];
-  // Far from the ends of double: points between low and high are powers and ratios of these.
-  constexpr double least = 1e-100, most = 1e100;
-  if (!(low >= least) || !(high > low) || !(high <= most) || high > p.range.high)
+double middle_of(const SearchAxis& axis, std::size_t index) {
+  return (static_cast<double>(index) + 0.5) / static_cast<double>(axis.listed.size());
+}
+
+Spectrum configured_spectrum(const Config& config) {
+  return spectrum(configured_graph(config),
+                  parse_weights(config.get<std::string>("graph.weights")));
+}
+
+// The kinds of codec and graph suit each other and the algorithm, whatever its step sizes.
+void check_kinds(const Config& config, int agents) {
+  configured_codec<float>(config);
+  const Graph graph = configured_graph(config);
+  if (graph.agents() != agents)
     throw ConfigError(fmt::format(
-        "tune.search.{} = {}: allowed is [low, high] with 0 < low < high, from {:g} to {:g}",
-        p.name, range.dump(), least, std::min(most, p.range.high)));
-  return {std::string(p.name), low,      high, true, p.range.high, [](const auto&) { return 1.0; },
-          p.range.whole,       p.inverse};
-}
-
-SearchAxis declared(const ParameterInfo& p, double lambda_max) {
-  return {std::string(p.name),
-          p.search_low,
-          p.search_high,
-          false,
-          p.range.high,
-          [unit = p.unit, lambda_max](const StepSizes& before) { return unit(before, lambda_max); },
-          false,
-          p.inverse};
-}
-
-// Validates a fixed value here: the algorithm would complain only when a trial begins.
-void check_kept(const ParameterInfo& p, double v) {
-  if (p.range.whole && v != std::floor(v))
-    throw ConfigError(fmt::format("tune.search.{} = {}: allowed is a whole number", p.name, v));
-  if (std::isfinite(v) && v <= p.range.high &&
-      (p.range.low_allowed ? v >= p.range.low : v > p.range.low))
-    return;
-  throw ConfigError(
-      fmt::format("tune.search.{} = {}: allowed is {} {}{}", p.name, v,
-                  p.range.low_allowed ? "at least" : "above", p.range.low,
-                  std::isinf(p.range.high) ? "" : fmt::format(", at most {}", p.range.high)));
-}
-
-// A schedule counts with its first value.
-void keep(StepSizes& kept, const std::string& name, const json& value) {
-  if (value.is_number()) kept[name] = value;
-  if (value.is_object() && value.contains("c") && value["c"].is_number()) kept[name] = value["c"];
+        "graph.kind = \"{}\" has {} agents, and the file's graph has {}: that is another problem",
+        config.get<std::string>("graph.kind"), graph.agents(), agents));
+  const AlgorithmOptions algorithm = algorithm_options(config);
+  check_graph(algorithm.name, algorithm_needs(algorithm), graph,
+              link_schedule(graph_options(config)));
 }
 
 }  // namespace
 
-Space::Space(const Config& config, const Spectrum& graph) : config_(config), graph_(graph) {
-  json tree = config.tree();
-  json& table = tree["algorithm"];
-  const AlgorithmInfo& info = algorithm_info(table["name"].get<std::string>());
-  const json search = config.has("tune.search") ? tree["tune"]["search"] : json::object();
-  std::vector<std::string_view> names;
-  for (const ParameterInfo& p : info.parameters) names.push_back(p.name);
-  for (const auto& [name, value] : search.items()) {
-    if (std::ranges::find(names, name) == names.end())
-      throw ConfigError(
-          not_allowed("tune.search: parameter of " + std::string(info.name), name, names));
-    if (!is_range(value) && !value.is_number())
-      throw ConfigError(
-          fmt::format("tune.search.{} = {}: allowed is a range [low, high], or one number to keep",
-                      name, value.dump()));
-  }
-  for (const ParameterInfo& p : info.parameters) {
-    const std::string name(p.name);
-    const json asked = search.value(name, json());
-    if (asked.is_number()) {
-      check_kept(p, asked);
-      table[name] = asked;
-    }
-    if (is_range(asked))
-      axes_.push_back(asked_for(p, asked));
-    else if (asked.is_null() && (p.required || !p.derived.empty()) && p.search_high > 0)
-      axes_.push_back(declared(p, graph.laplacian_max > 0 ? graph.laplacian_max : 1));
-    else if (table.contains(name))
-      keep(kept_, name, table[name]);
-  }
-  if (axes_.empty())
-    throw ConfigError(fmt::format("tune.search: nothing to search for; {} has {}", info.name,
-                                  fmt::join(names, ", ")));
-  config_ = Config::from_json(tree, config.folder());
+struct Space::Graphs {
+  std::mutex mutex;
+  std::map<std::string, Spectrum> known;
+};
+
+Space::Space(const Config& config) : Space(config, configured_spectrum(config)) {}
+Space::Space(Space&&) noexcept = default;
+Space::~Space() = default;
+
+Space::Space(const Config& config, const Spectrum& graph)
+    : config_(config), graph_(graph), graphs_(std::make_unique<Graphs>()) {
+  SearchAxes read = read_axes(config);
+  axes_ = std::move(read.axes);
+  kept_ = std::move(read.kept);
+  config_ = Config::from_json(read.tree, config.folder());
+  check_lists();
 }
 
-StepSizes Space::at(std::span<const double> point) const {
-  StepSizes all = kept_, values;
+// Every combination of the listed values must be one that can be run. Combinations that only the
+// method's own constraints forbid are left out.
+void Space::check_lists() {
+  std::vector<double> point(axes_.size(), 0.5);
+  std::vector<std::size_t> listed;
+  std::size_t combinations = 1;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    const SearchAxis& a = axes_[i];
-    // The unit may depend on the parameters before this one, so the order of the axes matters.
-    const double v = a.low * std::pow(a.high / a.low, point[i]) * a.unit(all);
-    all[a.name] = values[a.name] = a.whole ? std::round(v) : std::min(four_digits(v), a.max);
+    if (axes_[i].key.starts_with("codec.") || axes_[i].key.starts_with("graph."))
+      some_unused_ = true;
+    if (axes_[i].listed.empty()) continue;
+    listed.push_back(i);
+    combinations *= axes_[i].listed.size();
+    if (combinations > most_combinations)
+      throw ConfigError(fmt::format(
+          "tune.search: its lists have {} combinations or more; allowed are {}, since a search "
+          "cannot try so many",
+          combinations, most_combinations));
   }
+  if (!some_unused_) return;
+  const int agents = configured_agents(config_);
+  std::vector<bool> used(axes_.size(), false);
+  bool any = false;
+  for (std::size_t c = 0; c < combinations; ++c) {
+    std::size_t rest = c;
+    for (const std::size_t i : listed) {
+      point[i] = middle_of(axes_[i], rest % axes_[i].listed.size());
+      rest /= axes_[i].listed.size();
+    }
+    const TriedValues values = at(point);
+    try {
+      const Config tried = with(values);
+      check_kinds(tried, agents);
+      for (std::size_t i = 0; i < axes_.size(); ++i) used[i] = used[i] || !unused(axes_[i], tried);
+      const std::string biased = biased_codec_of(tried);
+      any = any || biased.empty();
+      if (!biased.empty() && std::ranges::find(left_out_, biased) == left_out_.end())
+        left_out_.push_back(biased);
+    } catch (const ConfigError& e) {
+      throw ConfigError(fmt::format("tune.search: {}", e.what()));
+    }
+  }
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    if (!used[i]) {  // the config says why
+      json tree = config_.tree();
+      tree[pointer_to(axes_[i].key)] =
+          axes_[i].listed.empty() ? json(axes_[i].low) : axes_[i].listed.front();
+      try {
+        Config::from_json(tree, config_.folder());
+      } catch (const ConfigError& e) {
+        throw ConfigError(fmt::format("tune.search: {}", e.what()));
+      }
+    }
+  // A codec that the file itself has is a warning of the run; a list must have one that suits.
+  if (!any && changes_codec()) throw ConfigError("tune.search: " + left_out_.front());
+}
+
+bool Space::searches(std::string_view section) const {
+  return std::ranges::any_of(axes_,
+                             [&](const SearchAxis& a) { return a.key.starts_with(section); });
+}
+
+bool Space::unused(const SearchAxis& axis, const Config& config) const {
+  return !config.has(axis.key);
+}
+
+Spectrum Space::spectrum_of(const Config& config) const {
+  if (!changes_graph()) return graph_;
+  const std::string key = config.tree()["graph"].dump();
+  const std::lock_guard lock(graphs_->mutex);
+  if (const auto at = graphs_->known.find(key); at != graphs_->known.end()) return at->second;
+  return graphs_->known[key] = configured_spectrum(config);
+}
+
+TriedValues Space::at(std::span<const double> point) const {
+  TriedValues values;
+  StepSizes all = kept_;
+  double lambda_max = graph_.laplacian_max;
+  const auto set = [&](std::size_t i) {
+    const SearchAxis& a = axes_[i];
+    if (!a.listed.empty()) {
+      values[a.name] = a.listed[index_of(a, point[i])];
+      return;
+    }
+    // The unit may depend on the parameters before this one, so the order of the axes matters.
+    const double v =
+        a.low * std::pow(a.high / a.low, point[i]) * a.unit(all, lambda_max > 0 ? lambda_max : 1);
+    const double rounded = a.whole ? std::round(v) : std::min(four_digits(v), a.max);
+    if (a.whole)
+      values[a.name] = static_cast<std::int64_t>(rounded);
+    else
+      values[a.name] = rounded;
+    all[a.counts_as] = rounded / a.divisor(all);
+  };
+  // The units of step sizes depend on the graph, so that codec and graph come first.
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    if (!axes_[i].key.starts_with("algorithm.")) set(i);
+  if (some_unused_) {
+    const Config tried = with(values);
+    if (changes_graph()) lambda_max = spectrum_of(tried).laplacian_max;
+    for (const SearchAxis& a : axes_)
+      if (unused(a, tried)) values.erase(a.name);
+  }
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    if (axes_[i].key.starts_with("algorithm.")) set(i);
   return values;
 }
 
 bool Space::admit(std::span<double> point) const {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const SearchAxis& a = axes_[i];
+    if (!a.listed.empty()) {
+      point[i] = middle_of(a, index_of(a, point[i]));
+      continue;
+    }
     // Move a point beyond the limit to the limit. The best value is often the largest one allowed,
     // and inner points alone would never try it.
     const double top = std::log(a.max / a.low) / std::log(a.high / a.low);
@@ -125,18 +196,43 @@ bool Space::admit(std::span<double> point) const {
     if (a.closed) point[i] = std::max(point[i], 0.0);
   }
   try {
+    const TriedValues values = at(point);
+    // Points that differ only in what their kind does not use would be the same trial.
+    for (std::size_t i = 0; i < axes_.size(); ++i)
+      if (!values.contains(axes_[i].name))
+        point[i] = axes_[i].listed.empty() ? 0.5 : middle_of(axes_[i], 0);
+    const Config tried = with(values);
     Warnings ignored;
-    configured_algorithm<float>(with(at(point)), graph_, ignored);
-    return true;
+    configured_algorithm<float>(tried, spectrum_of(tried), ignored);
+    return !changes_codec() || biased_codec_of(tried).empty();
   } catch (const ConfigError&) {
     return false;
   }
 }
 
-Config Space::with(const StepSizes& values) const {
+Config Space::with(const TriedValues& values) const {
   json tree = config_.tree();
-  for (const auto& [name, value] : values) tree["algorithm"][name] = value;
+  for (const SearchAxis& a : axes_)
+    if (const auto at = values.find(a.name); at != values.end())
+      tree[pointer_to(a.key)] = at->second;
+  if (some_unused_) remove_unused(tree);
   return Config::from_json(tree, config_.folder());
+}
+
+Config Space::anywhere() const {
+  std::vector<double> point(axes_.size(), 0.5);
+  for (int tries = 0; tries < 500 && !admit(point); ++tries)
+    for (std::size_t i = 0; i < point.size(); ++i)
+      point[i] = std::fmod(0.5 + tries * std::sqrt(2.0 + static_cast<double>(i)), 1.0);
+  try {
+    const Config found = with(at(point));
+    Warnings ignored;
+    configured_algorithm<float>(found, spectrum_of(found), ignored);
+    return found;
+  } catch (const ConfigError& e) {
+    if (!config_.has("tune.search")) throw;
+    throw ConfigError(fmt::format("tune.search: no point of it is allowed: {}", e.what()));
+  }
 }
 
 }  // namespace ticopd

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <sstream>
 #include <string_view>
 
 #include "ticopd/error.hpp"
+#include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/file.hpp"
 
@@ -21,8 +21,62 @@ std::string number(double v) {
 }
 
 std::string_view status_of(const TrialResult& result) {
-  return std::isnan(result.metric) ? "diverged" : "finished";
+  return std::isnan(result.metric) ? "diverged" : result.grew ? "grew" : "finished";
 }
+
+// A word of a list (space.cpp allows no commas and quotes in it), or a number; empty for a key that
+// the chosen kind does not use.
+std::string cell_of(const TriedValues& values, const std::string& axis) {
+  const auto at = values.find(axis);
+  if (at == values.end()) return "";
+  if (at->second.is_number()) return number(at->second.get<double>());
+  return at->second.is_string() ? at->second.get<std::string>() : at->second.dump();
+}
+
+nlohmann::json value_in(const std::string& cell) {
+  if (cell == "true" || cell == "false") return cell == "true";
+  if (const auto v = parse_number<double>(cell)) return *v;
+  return cell;
+}
+
+std::vector<std::string> split_trial(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream parts(line + ",");  // else an empty cell at the end would be lost
+  for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
+  return cells;
+}
+
+// The cells of a line, one after the other.
+class TrialCells {
+ public:
+  explicit TrialCells(const std::string& line) : cells_(split_trial(line)) {}
+
+  std::size_t size() const { return cells_.size(); }
+  bool fine() const { return fine_; }
+  const std::string& text() { return cells_[at_++]; }
+
+  double real() {
+    const std::string& cell = text();
+    double v = 0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), v);
+    fine_ = fine_ && error == std::errc() && end == cell.data() + cell.size();
+    return v;
+  }
+
+  template <class Whole>
+  Whole whole() {
+    const std::string& cell = text();
+    Whole v = 0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), v);
+    fine_ = fine_ && error == std::errc() && end == cell.data() + cell.size();
+    return v;
+  }
+
+ private:
+  std::vector<std::string> cells_;
+  std::size_t at_ = 0;
+  bool fine_ = true;
+};
 
 }  // namespace
 
@@ -30,8 +84,10 @@ TrialLog::TrialLog(std::filesystem::path file, std::vector<std::string> axes, st
     : file_(std::move(file)), axes_(std::move(axes)), metric_(std::move(metric)) {}
 
 std::string TrialLog::header() const {
-  return fmt::format("bracket,trial,iterations,spent,{},{},bits_payload,rounds,status",
-                     fmt::join(axes_, ","), metric_);
+  return fmt::format(
+      "bracket,trial,iterations,spent,{},{},bits_payload,rounds,status,seed,at_end,loss,grad_norm2,"
+      "accuracy",
+      fmt::join(axes_, ","), metric_);
 }
 
 void TrialLog::load() {
@@ -45,37 +101,35 @@ void TrialLog::load() {
     const auto damaged = [&] {
       return FormatError(fmt::format("{}:{}: is not a trial of this search", file_.string(), at));
     };
-    std::vector<double> cells;
-    std::istringstream parts(line.substr(0, line.rfind(',')));
-    for (std::string cell; std::getline(parts, cell, ',');) {
-      double v = 0;
-      const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), v);
-      if (error != std::errc() || end != cell.data() + cell.size()) throw damaged();
-      cells.push_back(v);
-    }
-    const auto counts = [](double v) { return v >= 0 && v <= 0xffffffff && v == std::floor(v); };
-    if (cells.size() != 7 + axes_.size() || !counts(cells.back()) ||
-        !std::ranges::all_of(cells.begin(), cells.begin() + 4, counts))
-      throw damaged();
-    TrialResult r{.trial = static_cast<std::size_t>(cells[1]),
-                  .bracket = static_cast<std::size_t>(cells[0]),
-                  .rounds = static_cast<std::uint32_t>(cells[2]),
-                  .spent = static_cast<std::uint32_t>(cells[3]),
-                  .values = {},
-                  .metric = cells[4 + axes_.size()],
-                  .bits_payload = cells[5 + axes_.size()],
-                  .made = static_cast<std::uint32_t>(cells[6 + axes_.size()])};
-    for (std::size_t i = 0; i < axes_.size(); ++i) r.values[axes_[i]] = cells[4 + i];
-    const std::string_view status = std::string_view(line).substr(line.rfind(',') + 1);
-    if (status != status_of(r)) throw damaged();
-    const std::pair key{r.rounds, r.trial};
+    TrialCells cells(line);
+    if (cells.size() != 13 + axes_.size()) throw damaged();
+    TrialResult r;
+    r.bracket = cells.whole<std::uint32_t>();
+    r.trial = cells.whole<std::uint32_t>();
+    r.rounds = cells.whole<std::uint32_t>();
+    r.spent = cells.whole<std::uint32_t>();
+    for (const std::string& axis : axes_)
+      if (const std::string& cell = cells.text(); trimmed(cell) != cell)
+        throw damaged();
+      else if (!cell.empty())
+        r.values[axis] = value_in(cell);
+    r.metric = cells.real();
+    r.bits_payload = cells.real();
+    r.made = cells.whole<std::uint32_t>();
+    const std::string status = cells.text();
+    r.grew = status == "grew";
+    r.seed = cells.whole<std::uint64_t>();
+    for (double* v : {&r.at_end, &r.loss, &r.grad_norm2, &r.accuracy}) *v = cells.real();
+    if (!cells.fine() || status != status_of(r)) throw damaged();
+    const Key key{r.rounds, r.trial, r.seed};
     if (!by_trial_.emplace(key, std::move(r)).second) throw damaged();  // the second of its kind
   }
 }
 
-std::optional<TrialResult> TrialLog::find(std::size_t trial, std::uint32_t rounds) const {
+std::optional<TrialResult> TrialLog::find(std::size_t trial, std::uint32_t rounds,
+                                          std::uint64_t seed) const {
   const std::lock_guard lock(mutex_);
-  const auto found = by_trial_.find({rounds, trial});
+  const auto found = by_trial_.find({rounds, trial, seed});
   if (found == by_trial_.end()) return std::nullopt;
   return found->second;
 }
@@ -83,7 +137,7 @@ std::optional<TrialResult> TrialLog::find(std::size_t trial, std::uint32_t round
 void TrialLog::add(TrialResult result) {
   {
     const std::lock_guard lock(mutex_);
-    const std::pair key{result.rounds, result.trial};
+    const Key key{result.rounds, result.trial, result.seed};
     by_trial_[key] = std::move(result);
     if (seconds_now() - published_at_ < 1) return;  // the whole file is rewritten each time
     published_at_ = seconds_now();
@@ -105,9 +159,10 @@ void TrialLog::publish() const {
   std::string text = header() + "\n";
   for (const TrialResult& r : results()) {
     text += fmt::format("{},{},{},{},", r.bracket, r.trial, r.rounds, r.spent);
-    for (const std::string& axis : axes_) text += number(r.values.at(axis)) + ",";
-    text += fmt::format("{},{},{},{}\n", number(r.metric), number(r.bits_payload), r.made,
-                        status_of(r));
+    for (const std::string& axis : axes_) text += cell_of(r.values, axis) + ",";
+    text += fmt::format("{},{},{},{},{},{},{},{},{}\n", number(r.metric), number(r.bits_payload),
+                        r.made, status_of(r), r.seed, number(r.at_end), number(r.loss),
+                        number(r.grad_norm2), number(r.accuracy));
   }
   write_atomically(file_, text);
 }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ticopd/tune/halving.hpp"
@@ -14,15 +16,21 @@
 
 namespace ticopd {
 
-// One line of trials.csv: the result of a trial after some rounds.
+// One line of trials.csv: the result of a trial with one seed after some rounds.
 struct TrialResult {
   std::size_t trial = 0, bracket = 0;
   std::uint32_t rounds = 0;  // planned, counted from the start
   std::uint32_t spent = 0;   // made for this line; fewer if the trial diverged
-  StepSizes values;
-  double metric = 0;  // as measured; nan if the trial diverged
+  TriedValues values;
+  double metric = 0;  // as measured; nan: diverged; infinite: the target was not reached
   double bits_payload = 0;
-  std::uint32_t made = 0;  // from the start; differs from `rounds` if a bit budget ends the trial
+  std::uint32_t made =
+      0;  // from the start; differs from `rounds` if bits or a target end the trial
+  std::uint64_t seed = 0;
+  bool grew = false;  // it ran on beyond a full run, and became worse there
+  // At its end; nan: not measured. A full run that goes on is compared with them.
+  double at_end = NAN;  // the metric that a target is given for
+  double loss = NAN, grad_norm2 = NAN, accuracy = NAN;
 };
 
 // Reads and writes trials.csv: the trials in the order of the search, independent of the number of
@@ -33,7 +41,8 @@ class TrialLog {
   TrialLog(std::filesystem::path file, std::vector<std::string> axes, std::string metric);
 
   void load();  // FormatError names the line
-  std::optional<TrialResult> find(std::size_t trial, std::uint32_t rounds) const;
+  std::optional<TrialResult> find(std::size_t trial, std::uint32_t rounds,
+                                  std::uint64_t seed) const;
   void add(TrialResult result);  // from any thread
   void publish() const;
 
@@ -46,7 +55,8 @@ class TrialLog {
   std::vector<std::string> axes_;
   std::string metric_;
   mutable std::mutex mutex_;
-  std::map<std::pair<std::uint32_t, std::size_t>, TrialResult> by_trial_;  // rounds, trial
+  using Key = std::tuple<std::uint32_t, std::size_t, std::uint64_t>;  // rounds, trial, seed
+  std::map<Key, TrialResult> by_trial_;
   double published_at_ = 0;
 };
 

@@ -5,20 +5,24 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <sstream>
 #include <thread>
 
-#include "ticopd/algorithms/registry.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
-#include "ticopd/report/series.hpp"
-#include "ticopd/run/divergence.hpp"
+#include "ticopd/experiment/values.hpp"
+#include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/inputs.hpp"
-#include "ticopd/run/run.hpp"
-#include "ticopd/run/saved_state.hpp"
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/cores.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
+#include "ticopd/tune/goal.hpp"
+#include "ticopd/tune/limits.hpp"
+#include "ticopd/tune/problems.hpp"
+#include "ticopd/tune/trial_run.hpp"
 #include "ticopd/tune/trials.hpp"
 
 namespace ticopd {
@@ -26,6 +30,16 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+constexpr int format_of_search = 2;     // of search.json; 0.2 and before had none
+constexpr double fewest_to_hold = 6;    // with fewer full runs none is spared to run on
+constexpr std::size_t kept_states = 8;  // of the best full runs, which may be asked to run on
+
+Goal chosen_goal(const Config& config, const TuneOptions& options) {
+  std::string metric = options.metric;
+  if (metric.empty() && config.has("tune.metric")) metric = config.get<std::string>("tune.metric");
+  return Goal::parse(metric, level_of(config.get<std::string>("log.level")));
+}
 
 // One search. It prepares the problem once, lets Halving choose the trials and runs them in
 // parallel. Its only state is trials.csv and the checkpoints of trials, so it can be stopped at any
@@ -35,20 +49,27 @@ class Tuning {
  public:
   Tuning(const Config& config, const TuneOptions& options)
       : options_(options),
-        prepared_(prepare<T>(with_any_steps(config), options.prepare)),
-        space_(config, prepared_.spectrum),
-        metric_(chosen_metric(config, options)),
+        goal_(chosen_goal(config, options)),
+        seeds_(chosen_seeds(config, options)),
+        space_(config),
+        problems_(space_, seeds_, options.prepare),
         cores_(options.prepare.threads > 0 ? options.prepare.threads : usable_cores()),
-        log_(options.out / "trials.csv", axis_names(), metric_),
-        first_loss_(loss_at_start()) {
+        log_(options.out / "trials.csv", axis_names(), goal_.text),
+        runs_(space_, problems_, goal_, seeds_, options.out / "trials", options.stop) {
+    runs_.measure_starts(cores_);
     plan_.dimensions = space_.axes().size();
-    for (const SearchAxis& axis : space_.axes()) plan_.rising.push_back(axis.inverse);
+    for (const SearchAxis& axis : space_.axes()) {
+      plan_.rising.push_back(axis.inverse);
+      plan_.listed.push_back({axis.listed.size(), axis.ordered});
+    }
     plan_.seed = config.get<std::uint64_t>(config.has("tune.seed") ? "tune.seed" : "seed");
-    plan_.rounds = options.budget_bits > 0 ? rounds_for_bits() : prepared_.setup.iterations;
+    plan_.rounds = options.budget_bits > 0 ? rounds_for_bits() : problems_.first().iterations;
     bits_per_round_ = options.budget_bits / plan_.rounds;
     plan_.runs = options.runs > 0          ? options.runs
                  : config.has("tune.runs") ? config.get<double>("tune.runs")
                                            : 40;
+    plan_.hold = plan_.runs >= fewest_to_hold && plan_.rounds <= 0x7fffffff;
+    runs_.set({plan_.rounds, bits_per_round_});
     claim_folder();
   }
 
@@ -60,9 +81,11 @@ class Tuning {
     log_.publish();
     Tuned tuned;
     tuned.finished = !halving.stopped();
-    tuned.metric = metric_;
+    tuned.metric = goal_.text;
     tuned.rounds = plan_.rounds;
     tuned.cost = halving.cost();
+    tuned.seeds = seeds_;
+    tuned.left_out = space_.left_out();
     for (const TrialResult& r : log_.results()) {
       tuned.trials = std::max(tuned.trials, r.trial + 1);
       tuned.lost += std::isnan(r.metric);
@@ -73,39 +96,36 @@ class Tuning {
       throw Diverged(fmt::format("diverged: all {} trials; give [tune.search] other ranges for {}",
                                  tuned.trials, fmt::join(axis_names(), ", ")));
     tuned.values = space_.at(best->point);
-    const TrialResult result = *log_.find(best->id, plan_.rounds);
-    tuned.value = result.metric;
-    tuned.rounds = result.made;
+    tuned.beyond = best->beyond;
+    tuned.grew = grown_.size();
+    const Outcome outcome = *outcome_of(best->id, plan_.rounds);
+    tuned.value = outcome.value;
+    if (!goal_.has_target() || bits_per_round_ > 0) tuned.rounds = outcome.made;
+    json tree = space_.with(tuned.values).tree();
+    tree["iterations"] = tuned.rounds;
+    tuned.theory =
+        theory_of(Config::from_json(tree, config_folder()), options_.prepare, options_.stop);
+    write_answer(tuned);
     return tuned;
   }
 
  private:
-  // Loading a problem needs valid step sizes, but their values do not matter.
-  static Config with_any_steps(const Config& config) {
-    json tree = config.tree();
-    for (const ParameterInfo& p :
-         algorithm_info(tree["algorithm"]["name"].get<std::string>()).parameters)
-      if (p.required && !(p.range.whole && tree["algorithm"].contains(p.name)))
-        tree["algorithm"][std::string(p.name)] =
-            p.range.whole ? p.range.low : std::min(1e-3, p.range.high);
-    tree["network"]["transport"] = "none";  // same result, and the cores are left for trials
-    return Config::from_json(tree, config.folder());
+  // A trial after some rounds, over all its seeds.
+  struct Outcome {
+    double value = 0, score = 0;
+    double spent = 0;  // rounds, mean over the seeds
+    std::uint32_t made = 0;
+    bool grew = false;
+  };
+
+  static std::vector<std::uint64_t> chosen_seeds(const Config& config, const TuneOptions& options) {
+    if (!options.seeds.empty()) return options.seeds;
+    const auto first = config.get<std::uint64_t>("seed");
+    if (config.has("tune.seeds")) return seeds_of(config.tree()["tune"]["seeds"], first);
+    return {first};
   }
 
-  static std::string chosen_metric(const Config& config, const TuneOptions& options) {
-    std::string metric = options.metric;
-    if (metric.empty() && config.has("tune.metric"))
-      metric = config.get<std::string>("tune.metric");
-    const MetricLevel level = level_of(config.get<std::string>("log.level"));
-    if (metric.empty()) metric = level == MetricLevel::local ? "loss_local" : "loss_max";
-    require_metric("tune.metric", metric);
-    if (const MetricInfo& info = *find_metric(metric); !measured_at(info, level))
-      throw ConfigError(
-          fmt::format("tune.metric = \"{}\": log.level = \"{}\" does not measure it; allowed: "
-                      "log.level = \"{}\", or another metric",
-                      metric, name_of(level), name_of(info.level)));
-    return metric;
-  }
+  fs::path config_folder() const { return space_.with({}).folder(); }
 
   std::vector<std::string> axis_names() const {
     std::vector<std::string> names;
@@ -117,12 +137,12 @@ class Tuning {
   // These may be far too long, so a run that diverges is repeated with half the rounds. Some
   // methods send nothing for many rounds, so a silent run is repeated with twice the rounds.
   double bits_of_a_round() const {
-    Setup<T> probe = prepared_.setup;
+    Setup<T> probe = problems_.first();
     probe.iterations = std::min(probe.iterations, 32u);
     probe.watch.only_last = true;
     probe.execution.threads = cores_;
     for (bool diverged = false;;) try {
-        const double bits = solve(prepared_.algorithm, probe).last.bits_payload;
+        const double bits = solve(problems_.of(seeds_.front()).algorithm, probe).last.bits_payload;
         if (bits > 0 || diverged || probe.iterations >= 100'000) return bits / probe.iterations;
         probe.iterations *= 2;
       } catch (const Diverged&) {
@@ -130,17 +150,6 @@ class Tuning {
         diverged = true;
         probe.iterations /= 2;
       }
-  }
-
-  // Trials are measured at their end alone. So the loss at the start, which tells if a trial
-  // diverged, is measured here, once for all.
-  std::optional<double> loss_at_start() const try {
-    Setup<T> setup = prepared_.setup;
-    setup.execution.threads = cores_;
-    setup.watch.stop = options_.stop;
-    return loss_of(Run<T>(prepared_.algorithm, setup).measure(setup.watch.level));
-  } catch (const MeasuringStopped&) {  // asked to stop: no trial will begin
-    return std::nullopt;
   }
 
   // An estimate: the length of some codes differs from round to round, and some methods do not send
@@ -160,25 +169,35 @@ class Tuning {
   void claim_folder() {
     const fs::path file = options_.out / "search.json";
     json search = {{"config", space_.with({}).identity()},  // with fixed values of [tune.search]
-                   {"metric", metric_},
+                   {"format", format_of_search},
+                   {"metric", goal_.text},
+                   {"seeds", seeds_},
                    {"rounds", plan_.rounds},
                    {"budget_bits", options_.budget_bits},
                    {"runs", plan_.runs},
                    {"seed", plan_.seed},
                    {"axes", axis_names()}};
     // The values of searched parameters do not matter, so they may change before a resume.
-    for (const std::string& axis : axis_names()) search["config"]["algorithm"].erase(axis);
-    Alone alone;
-    search["inputs"] = inputs_of(prepared_.setup, alone);
+    for (const SearchAxis& a : space_.axes()) {
+      const auto at = pointer_to(a.key);
+      if (search["config"].contains(at)) search["config"][at.parent_pointer()].erase(at.back());
+    }
+    search["inputs"] = problems_.inputs();
     search["ranges"] = json::array();
-    for (const SearchAxis& a : space_.axes()) search["ranges"].push_back({a.low, a.high, a.closed});
+    for (const SearchAxis& a : space_.axes())
+      search["ranges"].push_back(a.listed.empty() ? json{a.low, a.high, a.closed} : json(a.listed));
     remove_unfinished(options_.out);
     if (fs::exists(file)) {
-      const json before = parse_json(read_file(file));
+      json before = parse_json(read_file(file));
       if (!before.is_object()) throw FormatError(file.string() + ": is not a search");
-      const json inputs = before.value("inputs", json());  // a search of 0.1 has none
+      if (before.value("format", json()) != format_of_search)
+        throw ConfigError(fmt::format(
+            "--resume: {} holds a search of another version of ticopd, whose trials did not run on "
+            "beyond their budget; it cannot be continued: give a new folder",
+            options_.out.string()));
+      before.erase("answer");
+      const json inputs = before.value("inputs", json());
       const json now = std::exchange(search["inputs"], inputs);
-      if (inputs.is_null()) search.erase("inputs");
       if (const std::string difference = first_difference(search, before); !difference.empty())
         throw ConfigError(fmt::format("--resume: {} holds another search: {}",
                                       options_.out.string(), difference));
@@ -196,57 +215,103 @@ class Tuning {
     write_atomically(file, json_text(search));
   }
 
-  fs::path checkpoint(const Trial& trial) const {
-    return options_.out / "trials" / fmt::format("{}.safetensors", trial.id);
+  // Adds what was found to search.json.
+  void write_answer(const Tuned& tuned) const {
+    const fs::path file = options_.out / "search.json";
+    json search = parse_json(read_file(file));
+    search["answer"] = {{"values", tuned.values},
+                        {"value", std::isfinite(tuned.value) ? json(tuned.value) : json()},
+                        {"iterations", tuned.rounds},
+                        {"cost", tuned.cost},
+                        {"beyond", beyond_in_words(tuned)},
+                        {"left_out", tuned.left_out},
+                        {"theory", tuned.theory}};
+    write_atomically(file, json_text(search));
   }
 
+  // Empty while a seed is missing.
+  std::optional<Outcome> outcome_of(std::size_t trial, std::uint32_t rounds) const {
+    Outcome all;
+    std::vector<double> values, at_end;
+    for (const std::uint64_t seed : seeds_) {
+      const auto result = log_.find(trial, rounds, seed);
+      if (!result) return std::nullopt;
+      values.push_back(result->metric);
+      at_end.push_back(result->at_end);
+      all.spent += static_cast<double>(result->spent) / static_cast<double>(seeds_.size());
+      all.made = std::max(all.made, result->made);
+      all.grew = all.grew || result->grew || std::isnan(result->metric);
+    }
+    all.value = median(values);
+    all.score = goal_.score(all.value, median(at_end));
+    return all;
+  }
+
+  struct Task {
+    const Trial* trial;
+    std::uint64_t seed;
+  };
+
   Halving::Spent advance(std::span<Trial*> trials, std::uint32_t rounds) {
-    std::vector<Trial*> todo;
-    for (Trial* t : trials)
-      if (!log_.find(t->id, rounds)) todo.push_back(t);
+    std::vector<Task> todo;
+    for (const Trial* t : trials)
+      for (const std::uint64_t seed : seeds_)
+        if (!log_.find(t->id, rounds, seed)) todo.push_back({t, seed});
     // A stage replayed from the log removes nothing: a checkpoint may belong to a later stage.
     if (!todo.empty()) forget_all_but(trials);
     run_side_by_side(todo, rounds);
     if (!todo.empty()) log_.publish();  // before a trial runs beyond the round of its result
     Halving::Spent spent;
     for (Trial* t : trials) {
-      const auto result = log_.find(t->id, rounds);
-      if (!result) return {0, false};
-      spent.rounds += result->spent;
+      const auto outcome = outcome_of(t->id, rounds);
+      if (!outcome) return {0, false};
+      spent.rounds += outcome->spent;
       t->rounds = rounds;
-      const bool lost = !std::isfinite(result->metric);
-      t->score = lost ? INFINITY : (higher_is_better(metric_) ? -1 : 1) * result->metric;
-      if (rounds == plan_.rounds && !lost && !(t->score >= best_score_)) best_score_ = t->score;
+      t->score = rounds > plan_.rounds && outcome->grew ? INFINITY : outcome->score;
+      if (rounds > plan_.rounds && outcome->grew) grown_.insert(t->id);
+      if (rounds != plan_.rounds || std::isinf(t->score)) continue;
+      full_runs_[t->id] = t->score;
+      if (!(t->score >= best_score_)) {
+        best_score_ = t->score;
+        best_value_ = outcome->value;
+      }
     }
     rounds_before_ += spent.rounds;
     return spent;
   }
 
-  // Removes the checkpoints of dropped trials: nothing reads them any more.
+  // Removes the checkpoints of dropped trials. The best full runs may be asked to run on.
   void forget_all_but(std::span<Trial*> trials) {
+    std::vector<std::pair<double, std::size_t>> best;
+    for (const auto& [id, score] : full_runs_) best.emplace_back(score, id);
+    std::ranges::sort(best);
+    best.resize(std::min(best.size(), plan_.hold ? kept_states : 0));
+    std::set<fs::path> kept;
+    for (const std::uint64_t seed : seeds_) {
+      for (const auto& [score, id] : best) kept.insert(runs_.checkpoint(id, seed));
+      for (const Trial* t : trials) kept.insert(runs_.checkpoint(t->id, seed));
+    }
     fs::create_directories(options_.out / "trials");
     for (const auto& entry : fs::directory_iterator(options_.out / "trials"))
-      if (std::ranges::none_of(trials,
-                               [&](const Trial* t) { return checkpoint(*t) == entry.path(); }))
-        fs::remove(entry.path());
+      if (!kept.contains(entry.path())) fs::remove(entry.path());
   }
 
-  void run_side_by_side(std::span<Trial* const> trials, std::uint32_t rounds) {
-    if (trials.empty()) return;
+  void run_side_by_side(std::span<const Task> tasks, std::uint32_t rounds) {
+    if (tasks.empty()) return;
     std::atomic<std::size_t> next = 0;
     rounds_now_ = 0;
     // On a GPU trials run one after the other: each one fills it.
     const int side_by_side = options_.prepare.device == Device::cuda ? 1 : cores_;
-    const int workers = std::min(side_by_side, static_cast<int>(trials.size()));
+    const int workers = std::min(side_by_side, static_cast<int>(tasks.size()));
     std::vector<std::exception_ptr> errors(static_cast<std::size_t>(workers));
     const auto work = [&](std::size_t worker) {
       try {
-        for (std::size_t i; (i = next++) < trials.size() && !stop_requested();)
-          run(*trials[i], rounds, std::max(1, cores_ / workers));
+        for (std::size_t i; (i = next++) < tasks.size() && !stop_requested();)
+          run(tasks[i], rounds, std::max(1, cores_ / workers));
       } catch (...) {
         // The other workers finish their trial and take no new one.
         errors[worker] = std::current_exception();
-        next = trials.size();
+        next = tasks.size();
       }
     };
     std::vector<std::thread> threads;
@@ -258,79 +323,18 @@ class Tuning {
       if (e) std::rethrow_exception(e);
   }
 
-  bool stop_requested() const { return options_.stop && options_.stop->load(); }
-
-  void run(const Trial& trial, std::uint32_t rounds, int threads) {
-    TrialResult result{.trial = trial.id,
-                       .bracket = trial.bracket,
-                       .rounds = rounds,
-                       .spent = rounds - trial.rounds,
-                       .values = space_.at(trial.point),
-                       .metric = NAN,
-                       .bits_payload = NAN};
-    const Config tried = space_.with(result.values);
-    Setup<T> setup = prepared_.setup;
-    setup.codec = configured_codec<T>(tried);
-    setup.iterations = rounds;
-    if (bits_per_round_ > 0) {
-      // The bits end the trial. The rounds are only an upper limit, far above the estimate.
-      setup.iterations = rounds > 0xffffffffu / 16 ? 0xffffffffu : 16 * rounds;
-      setup.watch.until_bits = bits_per_round_ * rounds;
-    }
-    setup.watch.only_last = true;
-    setup.watch.first_loss = first_loss_;
-    setup.execution.threads = threads;
-    setup.saving.file = checkpoint(trial);
-    setup.saving.resume = true;
-    setup.watch.stop = options_.stop;
-    const Saved saved = read_saved(setup.saving.file);
-    std::uint32_t last_round = std::max(trial.rounds, saved.round);
-    // The checkpoint is beyond the wanted round, so the log has lost the result of that round. A
-    // run cannot go back: start again.
-    if (setup.watch.until_bits > 0 ? saved.bits > setup.watch.until_bits : saved.round > rounds) {
-      fs::remove(setup.saving.file);
-      last_round = trial.rounds;
-    }
-    setup.watch.on_round = [&](std::uint32_t round) {
-      last_round = round;
-      rounds_now_.fetch_add(1);
+  void run(const Task& task, std::uint32_t rounds, int threads) {
+    const auto before = log_.find(task.trial->id, task.trial->rounds, task.seed);
+    auto result = runs_.run(*task.trial, task.seed, rounds, before, threads, [&] {
+      rounds_now_.fetch_add(1 / static_cast<double>(seeds_.size()));
       report();
-    };
-    Warnings ignored;
-    try {
-      const auto algorithm =
-          configured_algorithm<T>(tried, prepared_.spectrum, ignored, setup.execution.device);
-      const Solution<T> solution = solve(algorithm, setup);
-      if (!solution.finished) return;  // it is saved, and a resumed search continues it
-      const std::optional<double> measured = value_of(solution.last, metric_);
-      if (!measured)
-        throw ConfigError(
-            fmt::format("tune.metric = \"{}\": this run has no such metric", metric_));
-      result.metric = *measured;
-      result.bits_payload = solution.last.bits_payload;
-      result.made = solution.rounds;
-    } catch (const Diverged&) {
-      result.spent = std::min(result.spent, last_round + 1 - std::min(last_round, trial.rounds));
-      result.made = last_round;
-    }
-    log_.add(std::move(result));
+    });
+    if (!result) return;  // stopped and saved: a resumed search continues it
+    log_.add(std::move(*result));
     ++trials_now_;
   }
 
-  // The checkpoint from which a stopped trial continues.
-  struct Saved {
-    std::uint32_t round = 0;
-    double bits = 0;  // sent up to that round, mean over agents
-  };
-  Saved read_saved(const fs::path& file) const {
-    Saved saved;
-    if (!fs::exists(file)) return saved;
-    const int agents = prepared_.setup.graph.agents();
-    const SavedState state = SavedState::read(file, agents);
-    saved.round = state.round;
-    for (const json& a : state.ledger) saved.bits += 8 * a["payload_bytes"].get<double>() / agents;
-    return saved;
-  }
+  bool stop_requested() const { return options_.stop && options_.stop->load(); }
 
   void report() {
     if (!options_.on_progress) return;
@@ -339,21 +343,23 @@ class Tuning {
     if (!lock || seconds_now() - reported_at_ < 0.1) return;
     reported_at_ = seconds_now();
     const double all = plan_.runs * plan_.rounds;
-    const double best = higher_is_better(metric_) ? -best_score_ : best_score_;
-    options_.on_progress(
-        {std::min(1.0, (rounds_before_ + rounds_now_.load()) / all), trials_now_.load(), best});
+    options_.on_progress({std::min(1.0, (rounds_before_ + rounds_now_.load()) / all),
+                          trials_now_.load(), best_value_});
   }
 
   const TuneOptions& options_;
-  Prepared<T> prepared_;
+  Goal goal_;
+  std::vector<std::uint64_t> seeds_;
   Space space_;
-  std::string metric_;
+  Problems<T> problems_;
   int cores_;
   TrialLog log_;
-  std::optional<double> first_loss_;
+  TrialRuns<T> runs_;
   Halving::Plan plan_;
   double bits_per_round_ = 0;  // if there is a bit budget; else 0
-  double best_score_ = NAN;
+  double best_score_ = NAN, best_value_ = NAN;
+  std::map<std::size_t, double> full_runs_;  // their scores
+  std::set<std::size_t> grown_;
   double rounds_before_ = 0;
   std::atomic<double> rounds_now_ = 0;
   std::atomic<std::size_t> trials_now_ = 0;
@@ -362,6 +368,52 @@ class Tuning {
 };
 
 }  // namespace
+
+std::vector<std::uint64_t> seeds_of(const json& given, std::uint64_t first) {
+  if (given.is_array()) return given.get<std::vector<std::uint64_t>>();
+  std::vector<std::uint64_t> seeds(given.get<std::size_t>());
+  std::iota(seeds.begin(), seeds.end(), first);
+  return seeds;
+}
+
+std::vector<std::uint64_t> parse_seeds(const std::string& text, std::uint64_t first) {
+  if (text.empty()) return {};
+  json given = json::array();
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto seed = parse_number<std::int64_t>(trimmed(part));
+    if (!seed)
+      throw UsageError(fmt::format(
+          "--seeds {}: expected a number of seeds, such as 3, or a list, such as 1,5,9", text));
+    given.push_back(*seed);
+  }
+  if (given.size() == 1 && text.back() != ',') given = json(given[0]);
+  check_value("--seeds", domain::seeds(), given);
+  return seeds_of(given, first);
+}
+
+std::vector<std::string> theory_in_words(const Tuned& tuned) {
+  return limits_in_words(tuned.theory);
+}
+
+std::string beyond_in_words(const Tuned& tuned) {
+  const std::string passed_over =
+      tuned.grew == 0 ? "" : fmt::format("; {} that looked better grew", tuned.grew);
+  switch (tuned.beyond) {
+    case Trial::Beyond::held:
+      return "held for twice the budget" + passed_over;
+    case Trial::Beyond::grew:
+      return "grew beyond the budget, as did all that were run on";
+    case Trial::Beyond::unknown:
+      break;
+  }
+  return "not run beyond the budget" + passed_over;
+}
+
+void check_search(const Config& config, const TuneOptions& options) {
+  chosen_goal(config, options);
+  Space(config).anywhere();
+}
 
 Tuned tune(const Config& config, const TuneOptions& options) {
   if (config.get<std::string>("precision") == "double") return Tuning<double>(config, options)();

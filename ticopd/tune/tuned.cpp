@@ -1,8 +1,13 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "ticopd/experiment/kinds.hpp"
+#include "ticopd/experiment/values.hpp"
+#include "ticopd/tune/axes.hpp"
+#include "ticopd/tune/limits.hpp"
 #include "ticopd/tune/tune.hpp"
 
 namespace ticopd {
@@ -47,10 +52,19 @@ json tuned_tree(const RunSet::Run& run, const Tuned& tuned) {
   json tree = run.given;
   tree["iterations"] = tuned.rounds;
   tree["algorithm"]["name"] = run.config.get<std::string>("algorithm.name");
-  const json search = tree.value("/tune/search"_json_pointer, json::object());
-  for (const auto& [name, value] : search.items())
-    if (value.is_number()) tree["algorithm"][name] = value;  // a fixed value
-  for (const auto& [name, value] : tuned.values) tree["algorithm"][name] = value;
+  if (tree.contains("/tune/search"_json_pointer)) {
+    const json kept = read_axes(run.config).tree["algorithm"];  // with values to keep
+    const json& before = run.config.tree()["algorithm"];
+    for (const auto& [name, value] : kept.items())
+      if (!before.contains(name) || before[name] != value) tree["algorithm"][name] = value;
+  }
+  for (const auto& [name, value] : tuned.values) {
+    const bool elsewhere = name.starts_with("codec.") || name.starts_with("graph.");
+    tree[pointer_to(elsewhere ? name : "algorithm." + name)] = value;
+  }
+  // A kind that was found has no use for what the file gives another one.
+  if (tuned.values.contains("codec.kind") || tuned.values.contains("graph.kind"))
+    remove_unused(tree);
   name_files_from_anywhere(tree, run.config.folder());
   return tree;
 }
@@ -64,8 +78,14 @@ std::string tuned_toml(const RunSet& run_set, std::span<const Tuned> tuned) {
     std::ranges::replace(label, '\n', ' ');
     text += fmt::format("# {}: {} = {} after {} rounds;", label, tuned[i].metric, tuned[i].value,
                         tuned[i].rounds);
-    text += fmt::format(" {} trials at the cost of {:.1f} full runs.\n", tuned[i].trials,
-                        tuned[i].cost);
+    text +=
+        fmt::format(" {} trials at the cost of {:.1f} full runs", tuned[i].trials, tuned[i].cost);
+    if (tuned[i].seeds.size() > 1)
+      text += fmt::format(", median of the seeds {}", fmt::join(tuned[i].seeds, ", "));
+    text += ".\n";
+    if (tuned[i].finished) text += fmt::format("#   {}\n", beyond_in_words(tuned[i]));
+    for (const std::string& limit : limits_in_words(tuned[i].theory))
+      text += fmt::format("#   {}\n", limit);
   }
   text += "\n";
   if (tuned.size() == 1) return text + json_to_toml(tuned_tree(run_set.runs[0], tuned[0]));
