@@ -103,6 +103,8 @@ int run(int argc, char** argv) {
   add_data(app, action);
   add_schema(app, action);
   add_demo(app, action);
+  for (CLI::App* command : app.get_subcommands({})) add_plugin_option(*command);
+  add_plugin_option(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -122,6 +124,8 @@ int run(int argc, char** argv) {
         fmt::format("{}: cannot run under mpirun, only `ticopd run` can; start ticopd {} without "
                     "mpirun",
                     command->get_name(), command->get_name()));
+  // Ranks that differ in their plug-ins would wait for each other: run_one joins them first.
+  if (processes_started() == 0) load_given_plugins();
   const int code = action();
   flush_output();
   return code;
