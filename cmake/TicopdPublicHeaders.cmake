@@ -11,14 +11,15 @@ set(TICOPD_PUBLIC_HEADERS
   data/table.hpp
   experiment/analysis.hpp experiment/audit.hpp experiment/byte_counts.hpp experiment/claim.hpp
   experiment/config.hpp experiment/experiment.hpp experiment/folder.hpp experiment/prepare.hpp
-  experiment/run_set.hpp experiment/schema.hpp experiment/session.hpp
+  experiment/recording.hpp experiment/run_set.hpp experiment/schema.hpp experiment/session.hpp
   graph/graph.hpp graph/link_schedule.hpp graph/mixing.hpp
   kernels/activation.hpp kernels/gemm.hpp kernels/kernel.hpp kernels/lanes.hpp
   network/any_network.hpp network/channel_noise.hpp network/cpu.hpp network/field.hpp
   network/ledger.hpp network/metric_scope.hpp network/mirror.hpp network/network.hpp
   network/operand.hpp network/placement.hpp network/routes.hpp network/row_metrics.hpp
   numeric/noise.hpp numeric/parse_number.hpp numeric/seed.hpp
-  objectives/external.hpp objectives/model.hpp objectives/objective.hpp objectives/options.hpp objectives/registry.hpp
+  objectives/external.hpp objectives/linear.hpp objectives/model.hpp objectives/objective.hpp
+  objectives/options.hpp objectives/registry.hpp
   objectives/sample_problem.hpp objectives/shards.hpp
   report/report.hpp report/series.hpp
   run/log_rounds.hpp run/machine.hpp run/measure.hpp run/metrics.hpp run/own_metrics.hpp run/run.hpp run/setup.hpp

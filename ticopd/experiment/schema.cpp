@@ -47,6 +47,8 @@ json domain_schema(const Domain& d) {
       return {{"enum", d.allowed_words()}};
     case Domain::Kind::integers:
       return {{"type", "array"}, {"items", whole_schema(d.least, d.most)}};
+    case Domain::Kind::texts:
+      return {{"type", "array"}, {"items", {{"type", "string"}}}};
     case Domain::Kind::table: {  // of metrics or parameters: a number, or a range
       const json range{
           {"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 2}, {"maxItems", 2}};

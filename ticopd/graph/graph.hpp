@@ -78,6 +78,12 @@ struct GraphInfo {
 Table<GraphInfo>& graph_table();
 Table<Option<GraphOptions>>& graph_options_table();
 
+// The value of an option that GraphOptions has no member for, or its default.
+template <class V>
+V own_value(const GraphOptions& options, std::string_view name) {
+  return own_value<V>(graph_options_table(), options, name);
+}
+
 // Throws ConfigError naming `graph.KEY`; FormatError naming file and line for a bad edge list.
 Graph make_graph(const GraphOptions& options, std::uint64_t seed);
 

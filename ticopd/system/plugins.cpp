@@ -15,6 +15,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/numeric/fingerprint.hpp"
 #include "ticopd/system/file.hpp"
+#include "ticopd/system/text.hpp"
 
 namespace ticopd {
 namespace {
@@ -101,16 +102,19 @@ std::optional<PluginRecord> record_among(std::string_view notes, std::uint64_t a
 
 PluginRecord require_record(const std::string& given, std::string_view bytes) {
   const ElfW(Ehdr) head = require_library(given, bytes);
+  std::optional<PluginRecord> record;
   for (unsigned i = 0; i < head.e_phnum; ++i) {
     const auto segment =
         read_at<ElfW(Phdr)>(bytes, head.e_phoff + std::uint64_t{i} * sizeof(ElfW(Phdr)));
-    if (!segment) refuse(given, "is cut off or damaged");
-    if (segment->p_type != PT_NOTE) continue;
-    if (segment->p_offset > bytes.size() || segment->p_filesz > bytes.size() - segment->p_offset)
+    // The loader would map what is not there, and the program would end at the first look at it.
+    if (!segment || segment->p_offset > bytes.size() ||
+        segment->p_filesz > bytes.size() - segment->p_offset)
       refuse(given, "is cut off or damaged");
-    const std::string_view notes = bytes.substr(segment->p_offset, segment->p_filesz);
-    if (auto record = record_among(notes, segment->p_align == 8 ? 8 : 4)) return *record;
+    const std::string_view content = bytes.substr(segment->p_offset, segment->p_filesz);
+    if (segment->p_type == PT_NOTE && !record)
+      record = record_among(content, segment->p_align == 8 ? 8 : 4);
   }
+  if (record) return *record;
   refuse(given,
          "is no plug-in of ticopd: it has no TICOPD_PLUGIN(\"name\", \"version\") { ... } "
          "(docs/extending.md)");
@@ -161,6 +165,7 @@ fs::path existing_file(const std::string& given) {
         "--plugin {}: allowed is a path with a slash, which no folder is searched for; did you mean "
         "\"./{}\"?",
         given, given));
+  if (!is_utf8(given)) refuse(printable(given), "its name is not UTF-8, and run.json must name it");
   std::error_code error;
   const fs::path file = fs::canonical(given, error);
   if (error) refuse(given, error.message());

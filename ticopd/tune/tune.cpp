@@ -10,6 +10,7 @@
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
+#include "ticopd/experiment/plugins.hpp"
 #include "ticopd/report/series.hpp"
 #include "ticopd/run/divergence.hpp"
 #include "ticopd/run/inputs.hpp"
@@ -172,6 +173,7 @@ class Tuning {
     search["inputs"] = inputs_of(prepared_.setup, alone);
     search["ranges"] = json::array();
     for (const SearchAxis& a : space_.axes()) search["ranges"].push_back({a.low, a.high, a.closed});
+    for (const json& plugin : plugins_json()) search["plugins"].push_back(plugin["hash"]);
     remove_unfinished(options_.out);
     if (fs::exists(file)) {
       const json before = parse_json(read_file(file));
