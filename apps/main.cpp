@@ -45,7 +45,10 @@ std::string unknown_word(const CLI::App& app, int argc, char** argv) {
     else
       for (const CLI::App* c : command->get_subcommands({})) known.push_back(c->get_name());
     if (std::ranges::find(known, given) != known.end()) {
+      const CLI::Option* taken = option ? command->get_option_no_throw(given) : nullptr;
+      const bool value_follows = taken != nullptr && taken->get_expected_min() > 0;
       if (!option) command = command->get_subcommand(given);
+      if (value_follows && given == argv[i]) ++i;
       continue;
     }
     if (!option && known.empty()) continue;  // a value
