@@ -149,9 +149,13 @@ TEST_F(Plugins, GraphIsSeededAndKeepsItsOption) {
 TEST_F(Plugins, MetricIsAColumnThatReportsKnow) {
   run("out", with("farthest", {}));
   EXPECT_EQ(metrics("out")[0].back(), "farthest");
-  const std::string table =
-      printed(with("farthest", {"report", "out", "--json", "--out", "report"}));
-  EXPECT_NE(table.find("farthest"), std::string::npos);
+  // Also those of somebody who has not got the plug-in.
+  for (const Arguments& report : {with("farthest", {"report", "out", "--json", "--out", "with"}),
+                                  Arguments{"report", "out", "--json", "--out", "without"}})
+    EXPECT_NE(printed(report).find("farthest"), std::string::npos);
+  // A run without the column beside it.
+  run("before");
+  printed(with("farthest", {"report", "out", "before", "--out", "both"}));
 }
 
 TEST_F(Plugins, EveryListingHasTheEntries) {
@@ -176,6 +180,9 @@ TEST_F(Plugins, VerifyReportTheoryAndAuditTakeThem) {
   EXPECT_NE(printed(with("diffusion", {"report", "out", "--out", "report"})).find("diffusion"),
             std::string::npos);
   EXPECT_EQ(ticopd(with("diffusion", {"audit", "out"})).code, 0);
+  // A report and an audit read files alone, and need no plug-in.
+  EXPECT_NE(printed({"report", "out", "--out", "plain"}).find("diffusion"), std::string::npos);
+  EXPECT_EQ(ticopd({"audit", "out"}).code, 0);
   write("theory.toml", read_text(folder_ / "small.toml"));
   EXPECT_EQ(ticopd(with("truncated", {"theory", "theory.toml", "--set",
                                       "codec={kind=\"truncated\"}"}))

@@ -138,11 +138,8 @@ class Recorder {
  private:
   json summary(const RunStatus& status, const Solution<T>& solution) {
     json j = summary_json(parts_, setup_, inputs_, status, solution);
-    if (const auto& own = setup_.watch.own.names; !own.empty()) {
-      json names = json::array();
-      for (const MetricInfo& column : own_columns(own)) names.push_back(column.column);
-      j["own_columns"] = std::move(names);
-    }
+    for (const MetricInfo& column : own_columns(setup_.watch.own.names))
+      j["own_columns"].push_back(column.column);
     return j;
   }
 

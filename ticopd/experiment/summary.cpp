@@ -19,7 +19,11 @@ json summary_json(const Config& config, const Prepared<T>& prepared, const json&
                   const RunStatus& status, const Solution<T>& solution) {
   const SummaryParts parts{config.tree(), config.folder(), prepared.data, prepared.spectrum,
                            algorithm_needs(configured_options(config)).codec};
-  return summary_json(parts, prepared.setup, inputs, status, solution);
+  json j = summary_json(parts, prepared.setup, inputs, status, solution);
+  // So that reports can read metrics.csv without the plug-in that brought a metric.
+  for (const MetricInfo& column : configured_columns(config))
+    if (column.added) j["own_columns"].push_back(column.column);
+  return j;
 }
 
 template <class T>
