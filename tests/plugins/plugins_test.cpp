@@ -155,7 +155,7 @@ TEST_F(Plugins, MetricIsAColumnThatReportsKnow) {
     EXPECT_NE(printed(report).find("farthest"), std::string::npos);
   // A run without the column beside it.
   run("before");
-  printed(with("farthest", {"report", "out", "before", "--out", "both"}));
+  printed(with("farthest", {"report", "a=out", "b=before", "--out", "both"}));
 }
 
 TEST_F(Plugins, EveryListingHasTheEntries) {
