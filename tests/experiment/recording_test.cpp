@@ -57,8 +57,8 @@ class RecordedRun : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  Setup<double> setup() const {
-    Setup<double> s{.graph = ring(4), .objective = std::make_shared<Pull>()};
+  ticopd::Setup<double> setup() const {
+    ticopd::Setup<double> s{.graph = ring(4), .objective = std::make_shared<Pull>()};
     s.codec = make_codec<double>({.kind = "qsgd", .bits = 4});
     s.iterations = 60;
     return s;
@@ -71,7 +71,7 @@ class RecordedRun : public ::testing::Test {
 
 TEST_F(RecordedRun, HasTheFilesAndTheDigestOfTheRun) {
   std::size_t heard = 0;
-  Setup<double> s = setup();
+  ticopd::Setup<double> s = setup();
   s.watch.on_log = [&](const Metrics&) { ++heard; };
   const auto found =
       solve(steps, s, {.out = out(), .name = "pull", .objective = "four corners"});
@@ -91,7 +91,7 @@ TEST_F(RecordedRun, HasTheFilesAndTheDigestOfTheRun) {
 }
 
 TEST_F(RecordedRun, ConfigSaysWhatWasSolved) {
-  Setup<double> s = setup();
+  ticopd::Setup<double> s = setup();
   s.links.drop = 0.25;
   s.seed = 7;
   TiCoPD falling = steps;
@@ -113,7 +113,7 @@ TEST_F(RecordedRun, ConfigSaysWhatWasSolved) {
 }
 
 TEST_F(RecordedRun, NamesAnyGraphAndACodecOfTheProgram) {
-  Setup<double> s = setup();
+  ticopd::Setup<double> s = setup();
   const std::pair<int, int> edges[] = {{0, 1}, {1, 2}, {2, 3}, {0, 2}};
   s.graph = Graph(4, edges);
   s.codec = std::make_shared<OwnCodec>();
@@ -124,7 +124,7 @@ TEST_F(RecordedRun, NamesAnyGraphAndACodecOfTheProgram) {
 }
 
 TEST_F(RecordedRun, RanksThatAreThreadsGiveTheSameFiles) {
-  Setup<double> s = setup();
+  ticopd::Setup<double> s = setup();
   solve(steps, s, {.out = out("one")});
   s.execution.ranks = 3;
   solve(steps, s, {.out = out("three")});
@@ -134,7 +134,7 @@ TEST_F(RecordedRun, RanksThatAreThreadsGiveTheSameFiles) {
 
 TEST_F(RecordedRun, IsReadByReports) {
   solve(steps, setup(), {.out = out("a"), .name = "first"});
-  Setup<double> s = setup();
+  ticopd::Setup<double> s = setup();
   s.codec = std::make_shared<OwnCodec>();
   s.watch.own.names = {"first_coordinate"};
   s.watch.own.measure = [](const Field<double>& x, int, std::span<double> values) {
@@ -165,7 +165,7 @@ TEST_F(RecordedRun, DivergenceIsOnRecord) {
 }
 
 TEST_F(RecordedRun, FailureLeavesNoFolder) {
-  Setup<double> s = setup();
+  ticopd::Setup<double> s = setup();
   s.objective = nullptr;
   EXPECT_ANY_THROW(solve(steps, s, {.out = out()}));
   EXPECT_FALSE(fs::exists(out()));
