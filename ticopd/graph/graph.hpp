@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -79,8 +80,8 @@ Table<GraphInfo>& graph_table();
 Table<Option<GraphOptions>>& graph_options_table();
 
 // The value of an option that GraphOptions has no member for, or its default.
-template <class V>
-V own_value(const GraphOptions& options, std::string_view name) {
+template <class V, std::same_as<GraphOptions> Options>
+V own_value(const Options& options, std::string_view name) {
   return own_value<V>(graph_options_table(), options, name);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -89,8 +90,8 @@ Table<ObjectiveInfo>& objective_table();
 Table<Option<ObjectiveOptions>>& objective_options_table();
 
 // The value of an option that ObjectiveOptions has no member for, or its default.
-template <class V>
-V own_value(const ObjectiveOptions& options, std::string_view name) {
+template <class V, std::same_as<ObjectiveOptions> Options>
+V own_value(const Options& options, std::string_view name) {
   return own_value<V>(objective_options_table(), options, name);
 }
 
