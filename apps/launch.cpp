@@ -165,10 +165,11 @@ void add_launch(CLI::App& app, Action& action) {
   command->callback([=, &action] {
     for (const std::string& word : command->remaining())
       if (word != "--")
-        throw UsageError(fmt::format(
-            "launch: {}: no such option; allowed: -n, --hostfile, --mpirun, --plugin, --threads, --show; "
-            "options of run come after --: ticopd launch -n 4 -- run FILE.toml {}",
-            word, word));
+        throw UsageError(
+            fmt::format("launch: {}: no such option; allowed: -n, --hostfile, --mpirun, --plugin, "
+                        "--threads, --show; "
+                        "options of run come after --: ticopd launch -n 4 -- run FILE.toml {}",
+                        word, word));
     action = [=] { return launch(*flags, *words); };
   });
 }

@@ -1,6 +1,5 @@
-#include "ticopd/plugin.hpp"
-
 #include "apps/commands.hpp"
+#include "ticopd/plugin.hpp"
 
 namespace ticopd::app {
 namespace {
@@ -13,12 +12,13 @@ Words& given() {
 }  // namespace
 
 void add_plugin_option(CLI::App& command) {
-  repeatable(command.add_option_function<Words>(
-                 "--plugin",
-                 [](const Words& paths) { given().insert(given().end(), paths.begin(), paths.end()); },
-                 "Load algorithms, codecs, objectives or graphs of your own: --plugin ./my.so "
-                 "(repeatable)"),
-             "FILE");
+  repeatable(
+      command.add_option_function<Words>(
+          "--plugin",
+          [](const Words& paths) { given().insert(given().end(), paths.begin(), paths.end()); },
+          "Load algorithms, codecs, objectives or graphs of your own: --plugin ./my.so "
+          "(repeatable)"),
+      "FILE");
 }
 
 void load_given_plugins() {

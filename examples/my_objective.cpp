@@ -96,9 +96,8 @@ int main(int argc, char** argv) {
     std::printf("round %4u  loss %.2e  disagreement %.2e\n", m.iteration, *m.loss_max, m.consensus);
   };
   const ticopd::TiCoPD steps{.alpha = 0.03, .theta = 4, .eta = 0.4};
-  const auto found =
-      argc > 1 ? ticopd::solve(steps, setup, {.out = argv[1], .name = "sensors"})
-               : ticopd::solve(steps, setup);
+  const auto found = argc > 1 ? ticopd::solve(steps, setup, {.out = argv[1], .name = "sensors"})
+                              : ticopd::solve(steps, setup);
 
   double worst = 0;
   for (std::size_t i = 0; i < sensors; ++i)

@@ -33,12 +33,14 @@ namespace ticopd {
 constexpr std::uint32_t plugin_layout() {
   std::uint32_t mixed = 2166136261u;  // FNV-1a
   for (const std::size_t size :
-       {sizeof(AlgorithmInfo), sizeof(ParameterInfo), sizeof(AlgorithmOptions), sizeof(CodecInfo),
-        sizeof(CodecOptions), sizeof(Codec<float>), sizeof(GraphInfo), sizeof(GraphOptions),
-        sizeof(Graph), sizeof(ObjectiveInfo), sizeof(ObjectiveOptions), sizeof(DataInfo),
-        sizeof(DataOptions), sizeof(MetricInfo), sizeof(Metrics), sizeof(CpuNetwork<float>),
-        sizeof(CpuMirror<float>), sizeof(Field<float>), sizeof(Schedule), sizeof(OptionInfo),
-        sizeof(Table<CodecInfo>), sizeof(std::string)})
+       {sizeof(AlgorithmInfo),     sizeof(ParameterInfo),    sizeof(AlgorithmOptions),
+        sizeof(CodecInfo),         sizeof(CodecOptions),     sizeof(Codec<float>),
+        sizeof(GraphInfo),         sizeof(GraphOptions),     sizeof(Graph),
+        sizeof(ObjectiveInfo),     sizeof(ObjectiveOptions), sizeof(DataInfo),
+        sizeof(DataOptions),       sizeof(MetricInfo),       sizeof(Metrics),
+        sizeof(CpuNetwork<float>), sizeof(CpuMirror<float>), sizeof(Field<float>),
+        sizeof(Schedule),          sizeof(OptionInfo),       sizeof(Table<CodecInfo>),
+        sizeof(std::string)})
     mixed = (mixed ^ static_cast<std::uint32_t>(size)) * 16777619u;
   return mixed;
 }
@@ -76,16 +78,17 @@ constexpr PluginNote plugin_note(std::string_view name, std::string_view version
 
 }  // namespace ticopd
 
-// The entry point of a plug-in, once in each, outside of any namespace. Its body adds entries to the
-// tables. NAME and VERSION are the plug-in's own, for run.json.
-#define TICOPD_PLUGIN(NAME, VERSION)                                                           \
-  __attribute__((section(".note.ticopd"), used, aligned(4))) static constexpr ::ticopd::PluginNote \
-      ticopd_plugin_note = ::ticopd::plugin_note(NAME, VERSION);                               \
-  static void ticopd_plugin_entries();                                                         \
-  extern "C" __attribute__((visibility("default"))) const void* ticopd_plugin_core() {         \
-    return ::ticopd::core_mark();                                                              \
-  }                                                                                            \
-  extern "C" __attribute__((visibility("default"))) void ticopd_plugin_enter() {               \
-    ticopd_plugin_entries();                                                                   \
-  }                                                                                            \
+// The entry point of a plug-in, once in each, outside of any namespace. Its body adds entries to
+// the tables. NAME and VERSION are the plug-in's own, for run.json.
+#define TICOPD_PLUGIN(NAME, VERSION)                                                     \
+  __attribute__((section(".note.ticopd"), used,                                          \
+                 aligned(4))) static constexpr ::ticopd::PluginNote ticopd_plugin_note = \
+      ::ticopd::plugin_note(NAME, VERSION);                                              \
+  static void ticopd_plugin_entries();                                                   \
+  extern "C" __attribute__((visibility("default"))) const void* ticopd_plugin_core() {   \
+    return ::ticopd::core_mark();                                                        \
+  }                                                                                      \
+  extern "C" __attribute__((visibility("default"))) void ticopd_plugin_enter() {         \
+    ticopd_plugin_entries();                                                             \
+  }                                                                                      \
   static void ticopd_plugin_entries()

@@ -1,7 +1,6 @@
 // A metric of your own, a column of metrics.csv: ticopd run FILE --plugin ./farthest.so
 #include <algorithm>
 #include <cmath>
-
 #include <ticopd/plugin.hpp>
 
 namespace {

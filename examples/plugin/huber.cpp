@@ -1,7 +1,6 @@
 // An objective over samples: ticopd run FILE --plugin ./huber.so --set problem.objective=huber
 // --set problem.data=csv:... or any other data whose labels are numbers.
 #include <cmath>
-
 #include <ticopd/objectives/linear.hpp>
 #include <ticopd/plugin.hpp>
 

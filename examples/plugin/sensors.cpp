@@ -2,7 +2,6 @@
 //   --set problem.objective=sensors
 #include <cmath>
 #include <numbers>
-
 #include <ticopd/plugin.hpp>
 
 namespace {

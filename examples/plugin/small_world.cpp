@@ -1,6 +1,5 @@
 // A graph of your own: ticopd run FILE --plugin ./small_world.so --set graph.kind=small_world
 #include <set>
-
 #include <ticopd/numeric/noise.hpp>
 #include <ticopd/plugin.hpp>
 
@@ -22,7 +21,8 @@ ticopd::Graph small_world(const GraphOptions& options, std::uint64_t seed) {
   ticopd::Generator random(ticopd::Noise{seed, 0, 0, ticopd::stream_graph});
   const auto agents = static_cast<std::size_t>(options.agents);
   for (int drawn = 0; drawn < shortcuts; ++drawn) {
-    const auto i = static_cast<int>(random.below(agents)), j = static_cast<int>(random.below(agents));
+    const auto i = static_cast<int>(random.below(agents)),
+               j = static_cast<int>(random.below(agents));
     if (i != j) edges.insert({std::min(i, j), std::max(i, j)});  // one drawn twice counts once
   }
   const std::vector<std::pair<int, int>> all(edges.begin(), edges.end());

@@ -2,7 +2,6 @@
 //   --set codec.kind=truncated --set codec.bytes=3
 #include <bit>
 #include <cmath>
-
 #include <ticopd/plugin.hpp>
 
 namespace {

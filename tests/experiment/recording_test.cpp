@@ -73,8 +73,7 @@ TEST_F(RecordedRun, HasTheFilesAndTheDigestOfTheRun) {
   std::size_t heard = 0;
   ticopd::Setup<double> s = setup();
   s.watch.on_log = [&](const Metrics&) { ++heard; };
-  const auto found =
-      solve(steps, s, {.out = out(), .name = "pull", .objective = "four corners"});
+  const auto found = solve(steps, s, {.out = out(), .name = "pull", .objective = "four corners"});
   EXPECT_EQ(found.digest, solve(steps, setup()).digest);
   const json j = RunFolder::require_finished(out());
   EXPECT_EQ(j["digest"], found.digest);
@@ -104,9 +103,9 @@ TEST_F(RecordedRun, ConfigSaysWhatWasSolved) {
   EXPECT_EQ(config["problem"]["objective"], "external");
   EXPECT_EQ(config["graph"],
             json({{"kind", "ring"}, {"agents", 4}, {"weights", "metropolis"}, {"drop", 0.25}}));
-  EXPECT_EQ(config["codec"],
-            json({{"kind", "qsgd"}, {"bits", 4}, {"scaled", true}, {"bucket", 0},
-                  {"coding", "fixed"}}));
+  EXPECT_EQ(
+      config["codec"],
+      json({{"kind", "qsgd"}, {"bits", 4}, {"scaled", true}, {"bucket", 0}, {"coding", "fixed"}}));
   EXPECT_EQ(config["algorithm"]["alpha"], 0.1);
   EXPECT_EQ(config["algorithm"]["eta"],
             json({{"schedule", "inverse_sqrt"}, {"c", 0.4}, {"t0", 2.0}}));

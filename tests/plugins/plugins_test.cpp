@@ -62,12 +62,11 @@ Arguments joined(Arguments a, const Arguments& b) {
 TEST_F(Plugins, AlgorithmHasOneDigestOverThreadsAndRanks) {
   for (const char* precision : {"float", "double"}) {
     const std::string p = precision;
-    const Arguments same =
-        joined(with("diffusion", diffusion), {"--set", "precision=" + p});
+    const Arguments same = joined(with("diffusion", diffusion), {"--set", "precision=" + p});
     const json one = run(p + "1", joined(same, {"--threads", "1"}));
     const json two = run(p + "2", joined(same, {"--threads", "2"}));
-    const json ranks = run(p + "3", joined(same, {"--set", "network.transport=threads", "--set",
-                                                  "network.ranks=3"}));
+    const json ranks = run(
+        p + "3", joined(same, {"--set", "network.transport=threads", "--set", "network.ranks=3"}));
     EXPECT_EQ(one["status"], "finished");
     EXPECT_EQ(one["config"]["algorithm"], json({{"name", "diffusion"}, {"mu", 0.1}}));
     EXPECT_EQ(two["digest"], one["digest"]);
@@ -94,8 +93,9 @@ TEST_F(Plugins, OptionOfACodecIsReadCheckedAndCounted) {
   EXPECT_EQ(bytes(three) / bytes(two), 1.5);
 
   const auto refused = [&](const char* set) {
-    const Outcome o = ticopd(with("truncated", {"run", "small.toml", "--set", "codec.kind=truncated",
-                                                "--set", set, "--out", "refused"}));
+    const Outcome o =
+        ticopd(with("truncated", {"run", "small.toml", "--set", "codec.kind=truncated", "--set",
+                                  set, "--out", "refused"}));
     EXPECT_EQ(o.code, 78);
     EXPECT_FALSE(std::filesystem::exists(folder_ / "refused"));
     return o.err;
@@ -188,10 +188,10 @@ TEST_F(Plugins, VerifyReportTheoryAndAuditTakeThem) {
   EXPECT_EQ(reported(printed({"report", "out", "--json", "--out", "plain"})), "diffusion");
   EXPECT_EQ(ticopd({"audit", "out"}).code, 0);
   write("theory.toml", read_text(folder_ / "small.toml"));
-  EXPECT_EQ(ticopd(with("truncated", {"theory", "theory.toml", "--set",
-                                      "codec={kind=\"truncated\"}"}))
-                .code,
-            0);
+  EXPECT_EQ(
+      ticopd(with("truncated", {"theory", "theory.toml", "--set", "codec={kind=\"truncated\"}"}))
+          .code,
+      0);
 }
 
 TEST_F(Plugins, CompareRunsThemBesideOthers) {
@@ -213,10 +213,17 @@ codec = { kind = "truncated", bytes = 3 }
 }
 
 TEST_F(Plugins, TuneSearchesTheRangeOfAnOwnParameter) {
-  printed(with("diffusion", {"tune", "small.toml", "--set",
-                             "algorithm={name=\"diffusion\"}", "--set", "codec.kind=identity",
-                             "--runs", "6", "--quiet", "--out", "tuned"}));
+  printed(
+      with("diffusion", {"tune", "small.toml", "--set", "algorithm={name=\"diffusion\"}", "--set",
+                         "codec.kind=identity", "--runs", "6", "--quiet", "--out", "tuned"}));
   EXPECT_NE(read_text(folder_ / "tuned" / "tuned.toml").find("mu = "), std::string::npos);
+
+  // What tune writes runs where it lies, also if it declares plug-ins.
+  std::filesystem::copy(plugin("diffusion"), folder_ / "mine.so");
+  printed({"tune", "small.toml", "--set", "algorithm={name=\"diffusion\"}", "--set",
+           "codec.kind=identity", "--set", "plugins.path=[\"mine.so\"]", "--runs", "2", "--quiet",
+           "--out", "declared", "--plugin", "./mine.so"});
+  printed({"run", "declared/tuned.toml", "--out", "again", "--quiet", "--plugin", "./mine.so"});
 }
 
 TEST_F(Plugins, ResumeGoesOnWithTheSameFileAlone) {
@@ -247,14 +254,19 @@ TEST_F(Plugins, ResumeGoesOnWithTheSameFileAlone) {
 
 TEST_F(Plugins, ConfigDeclaresWhatItNeedsAndLoadsNothing) {
   std::filesystem::copy(plugin("truncated"), folder_ / "mine.so");
-  write("declared.toml",
-        small_problem + "[plugins]\npath = [\"mine.so\"]\n");
-  const Arguments plain{"run", "declared.toml", "--quiet", "--out", "out", "--set",
-                        "codec.kind=truncated"};
+  write("declared.toml", small_problem + "[plugins]\npath = [\"mine.so\"]\n");
+  const Arguments plain{"run",   "declared.toml",       "--quiet", "--out", "out",
+                        "--set", "codec.kind=truncated"};
   const Outcome refused = ticopd(plain);
   EXPECT_EQ(refused.code, 78);
   EXPECT_NE(refused.err.find("add --plugin ./mine.so"), std::string::npos) << refused.err;
   printed(joined(plain, {"--plugin", "./mine.so"}));
+  // All that are missing stand in one line.
+  std::filesystem::copy(plugin("huber"), folder_ / "other.so");
+  const Outcome two =
+      ticopd({"run", "declared.toml", "--set", "plugins.path=[\"mine.so\", \"other.so\"]"});
+  EXPECT_NE(two.err.find("add --plugin ./mine.so --plugin ./other.so"), std::string::npos)
+      << two.err;
   // From another folder, the line names the file from there.
   write("sub/here", "");
   const Outcome below = Program(folder_ / "sub", {"run", "../declared.toml"}).wait();

@@ -55,8 +55,8 @@ TEST_F(Refusal, NoFile) {
 
 TEST_F(Refusal, NameWithoutASlashIsNotSearchedFor) {
   std::filesystem::copy(plugin("diffusion"), folder_ / "mine.so");
-  EXPECT_TRUE(has(refused("mine.so", 64, {{"LD_LIBRARY_PATH", folder_}}),
-                  "did you mean \"./mine.so\"?"));
+  EXPECT_TRUE(
+      has(refused("mine.so", 64, {{"LD_LIBRARY_PATH", folder_}}), "did you mean \"./mine.so\"?"));
 }
 
 TEST_F(Refusal, NoSharedLibrary) {
@@ -72,10 +72,11 @@ TEST_F(Refusal, ForAnotherMachine) {
                     std::memcpy(b.data() + offsetof(Elf64_Ehdr, e_machine), &riscv, 2);
                   })),
                   "is for riscv, this program is for"));
-  EXPECT_TRUE(has(refused(changed([](std::string& b) { b[EI_CLASS] = ELFCLASS32; })),
-                  "another word size"));
-  EXPECT_TRUE(has(refused(changed([](std::string& b) { b[offsetof(Elf64_Ehdr, e_type)] = ET_REL; })),
-                  "no shared library"));
+  EXPECT_TRUE(
+      has(refused(changed([](std::string& b) { b[EI_CLASS] = ELFCLASS32; })), "another word size"));
+  EXPECT_TRUE(
+      has(refused(changed([](std::string& b) { b[offsetof(Elf64_Ehdr, e_type)] = ET_REL; })),
+          "no shared library"));
 }
 
 TEST_F(Refusal, CutOff) {
@@ -95,8 +96,9 @@ TEST_F(Refusal, OfAnotherVersion) {
                   "is of interface 2, this ticopd 0.2.0 takes 1"));
   EXPECT_TRUE(has(refused(changed([](std::string& b) { b[record(b) + 8] ^= 1; })),
                   "the headers of another ticopd 0.2.0"));
-  EXPECT_TRUE(has(refused(changed([](std::string& b) { b.replace(record(b) + 32, 7, "libc++\0", 7); })),
-                  "was built with libc++, this program with libstdc++"));
+  EXPECT_TRUE(
+      has(refused(changed([](std::string& b) { b.replace(record(b) + 32, 7, "libc++\0", 7); })),
+          "was built with libc++, this program with libstdc++"));
 }
 
 // A record of any bytes is refused or taken, never read past its end.

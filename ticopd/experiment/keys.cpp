@@ -109,7 +109,8 @@ Table<KeyInfo>& plain_keys() {
            "rounds between checkpoints; 0: not by rounds"},
 
           {"plugins.path", texts(), none,
-           "files of one's own that this config needs, relative to its folder. They must be given with "
+           "files of one's own that this config needs, relative to its folder. They must be given "
+           "with "
            "`--plugin`: a config loads no code"},
 
           {"report.title", text(), none, "title of the page; left out: `name`, or the file's name"},

@@ -57,7 +57,8 @@ std::string difference_of_plugins(const json& here, const json& there) {
     const json name = lost->is_object() ? lost->value("name", json()) : json();
     for (const json& other : here)  // the same part, built anew
       if (other.at("name") == name)
-        return fmt::format("the plug-in is {} here and was {} there", in_words_of(other), in_words_of(*lost));
+        return fmt::format("the plug-in is {} here and was {} there", in_words_of(other),
+                           in_words_of(*lost));
     return fmt::format("it was made with the plug-in {}, which --plugin did not give here",
                        in_words_of(*lost));
   }
@@ -71,15 +72,17 @@ void refuse_missing_plugins(const json& tree, const fs::path& folder) {
   if (plugins == nullptr || !plugins->is_object() || !plugins->contains("path")) return;
   const json& paths = (*plugins)["path"];
   if (!paths.is_array()) return;  // refused with the other keys
+  std::string missing;
   for (const json& path : paths) {
     if (!path.is_string()) return;
     const fs::path file = (folder / path.get<std::string>()).lexically_normal();
-    if (is_loaded(file)) continue;
-    const std::string word = file.string();
-    throw ConfigError(fmt::format(
-        "plugins.path names {}: a config loads no code; if you trust that file, add --plugin {}{}",
-        path.dump(), word.find('/') == std::string::npos ? "./" : "", word));
+    if (!is_loaded(file))
+      missing += fmt::format(" --plugin {}{}", file.has_parent_path() ? "" : "./", file.string());
   }
+  if (!missing.empty())
+    throw ConfigError(fmt::format(
+        "plugins.path: a config loads no code; if you trust the files that it names, add{}",
+        missing));
 }
 
 }  // namespace ticopd

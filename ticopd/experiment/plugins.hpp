@@ -14,8 +14,8 @@ nlohmann::json plugins_json();
 // count, since the same file may lie elsewhere now.
 std::string difference_of_plugins(const nlohmann::json& here, const nlohmann::json& there);
 
-// ConfigError, with the option to type, if plugins.path of a config names a file that is not loaded.
-// The key declares what a config needs; it loads nothing.
+// ConfigError, with the option to type, if plugins.path of a config names a file that is not
+// loaded. The key declares what a config needs; it loads nothing.
 void refuse_missing_plugins(const nlohmann::json& tree, const std::filesystem::path& folder);
 
 }  // namespace ticopd

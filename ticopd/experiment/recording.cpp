@@ -66,7 +66,8 @@ json codec_json(const CodecOptions* options) {
   return table;
 }
 
-MetricColumns recorded_columns(const std::vector<std::string>& own, MetricLevel level, bool lyapunov) {
+MetricColumns recorded_columns(const std::vector<std::string>& own, MetricLevel level,
+                               bool lyapunov) {
   std::vector<std::string_view> requested;
   if (lyapunov) requested.emplace_back("lyapunov");
   MetricColumns all = metric_columns(level, requested);
@@ -84,7 +85,7 @@ class Recorder {
                                              : static_cast<Transport&>(alone_)),
         leader_(transport_.rank() == 0),
         folder_(recording.out, recorded_columns(setup.watch.own.names, setup.watch.level,
-                                          static_cast<bool>(setup.watch.lyapunov))),
+                                                static_cast<bool>(setup.watch.lyapunov))),
         parts_{config, ".", recording.objective.empty() ? "external" : recording.objective,
                spectrum(setup.graph, setup.weights), std::nullopt},
         inputs_(inputs_of(setup, transport_)) {
@@ -185,14 +186,15 @@ json recorded_config(const Setup<T>& setup, const Recording& recording, json alg
   json problem{{"objective", "external"}, {"batch", "full"}};
   if (!recording.objective.empty()) problem["name"] = recording.objective;
   if (setup.batch > 0) problem["batch"] = setup.batch;
-  json config{{"name", recording.name},
-              {"seed", setup.seed},
-              {"iterations", setup.iterations},
-              {"precision", sizeof(T) == 4 ? "float" : "double"},
-              {"problem", std::move(problem)},
-              {"graph", std::move(graph)},
-              {"codec", own_codec ? json{{"kind", "identity"}} : codec_json(setup.codec->options())},
-              {"algorithm", std::move(algorithm)}};
+  json config{
+      {"name", recording.name},
+      {"seed", setup.seed},
+      {"iterations", setup.iterations},
+      {"precision", sizeof(T) == 4 ? "float" : "double"},
+      {"problem", std::move(problem)},
+      {"graph", std::move(graph)},
+      {"codec", own_codec ? json{{"kind", "identity"}} : codec_json(setup.codec->options())},
+      {"algorithm", std::move(algorithm)}};
   const ChannelNoise& noise = setup.channel_noise;
   config["network"] = {{"noise", words_of(noise.kind)[static_cast<std::size_t>(noise.kind)]},
                        {"noise_scale", noise.scale}};
@@ -229,7 +231,7 @@ template json recorded_config(const Setup<float>&, const Recording&, json, bool)
 template json recorded_config(const Setup<double>&, const Recording&, json, bool);
 template Solution<float> solve_recorded(const RunFactory<float>&, Setup<float>, const Recording&,
                                         const json&);
-template Solution<double> solve_recorded(const RunFactory<double>&, Setup<double>,
-                                         const Recording&, const json&);
+template Solution<double> solve_recorded(const RunFactory<double>&, Setup<double>, const Recording&,
+                                         const json&);
 
 }  // namespace ticopd

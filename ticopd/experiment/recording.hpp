@@ -6,15 +6,15 @@
 
 #include "ticopd/run/solve.hpp"
 
-// solve() that leaves a run folder, as `ticopd run` does: run.json, metrics.csv and final.npy, which
-// `ticopd report` and the Python package read. `ticopd verify` cannot repeat it, since the objective
-// is the program's own.
+// solve() that leaves a run folder, as `ticopd run` does: run.json, metrics.csv and final.npy,
+// which `ticopd report` and the Python package read. `ticopd verify` cannot repeat it, since the
+// objective is the program's own.
 namespace ticopd {
 
 struct Recording {
-  std::filesystem::path out;       // new or empty; on every rank, if there are several processes
-  std::string name = "run";        // of the run, in reports
-  std::string objective = "";      // what f is, in words
+  std::filesystem::path out;   // new or empty; on every rank, if there are several processes
+  std::string name = "run";    // of the run, in reports
+  std::string objective = "";  // what f is, in words
 };
 
 // The config that run.json shows: what the program set, as far as a config can say it.

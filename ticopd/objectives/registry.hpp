@@ -36,8 +36,8 @@ struct ObjectiveInfo {
   MakeModel<float> make_float = nullptr;
   MakeModel<double> make_double = nullptr;
   DeviceOutline outline = nullptr;  // null: devices have no kernels for it
-  // It reads none of the samples that [problem] describes, and refuses the keys about them. A program
-  // brings it (external.hpp), or the functions below make it.
+  // It reads none of the samples that [problem] describes, and refuses the keys about them. A
+  // program brings it (external.hpp), or the functions below make it.
   bool external = false;
   BringObjective<float> bring_float = nullptr;
   BringObjective<double> bring_double = nullptr;
@@ -66,20 +66,21 @@ ObjectiveInfo objective_info() {
 template <template <class> class Kind>
 ObjectiveInfo own_objective_info() {
   const ObjectiveAbout& about = Kind<float>::about;
-  ObjectiveInfo info{.name = std::string(about.name),
-                     .labels = Labels::targets,
-                     .init = "",
-                     .summary = std::string(about.summary),
-                     .options = {},
-                     .external = true,
-                     .bring_float = [](const ObjectiveOptions& o, int agents, std::uint64_t seed)
-                         -> std::shared_ptr<const Objective<float>> {
-                       return std::make_shared<Kind<float>>(o, agents, seed);
-                     },
-                     .bring_double = [](const ObjectiveOptions& o, int agents, std::uint64_t seed)
-                         -> std::shared_ptr<const Objective<double>> {
-                       return std::make_shared<Kind<double>>(o, agents, seed);
-                     }};
+  ObjectiveInfo info{
+      .name = std::string(about.name),
+      .labels = Labels::targets,
+      .init = "",
+      .summary = std::string(about.summary),
+      .options = {},
+      .external = true,
+      .bring_float = [](const ObjectiveOptions& o, int agents,
+                        std::uint64_t seed) -> std::shared_ptr<const Objective<float>> {
+        return std::make_shared<Kind<float>>(o, agents, seed);
+      },
+      .bring_double = [](const ObjectiveOptions& o, int agents,
+                         std::uint64_t seed) -> std::shared_ptr<const Objective<double>> {
+        return std::make_shared<Kind<double>>(o, agents, seed);
+      }};
   for (const std::string_view option : about.options)
     if (!option.empty()) info.options.emplace_back(option);
   return info;

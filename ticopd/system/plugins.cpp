@@ -41,13 +41,20 @@ std::optional<S> read_at(std::string_view bytes, std::uint64_t offset) {
 
 std::string_view machine_of(unsigned number) {
   switch (number) {
-    case EM_X86_64: return "x86-64";
-    case EM_AARCH64: return "aarch64";
-    case EM_386: return "i386";
-    case EM_ARM: return "arm";
-    case EM_PPC64: return "ppc64";
-    case EM_RISCV: return "riscv";
-    default: return "another machine";
+    case EM_X86_64:
+      return "x86-64";
+    case EM_AARCH64:
+      return "aarch64";
+    case EM_386:
+      return "i386";
+    case EM_ARM:
+      return "arm";
+    case EM_PPC64:
+      return "ppc64";
+    case EM_RISCV:
+      return "riscv";
+    default:
+      return "another machine";
   }
 }
 
@@ -65,13 +72,14 @@ ElfW(Ehdr) require_library(const std::string& given, std::string_view bytes) {
   if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
     refuse(given, "is no shared library (ELF); a plug-in is built with ticopd_plugin() of CMake");
   const ElfW(Ehdr) own = own_head();
-  const bool same_kind = std::equal(head->e_ident + EI_CLASS, head->e_ident + EI_VERSION,
-                                    own.e_ident + EI_CLASS);
+  const bool same_kind =
+      std::equal(head->e_ident + EI_CLASS, head->e_ident + EI_VERSION, own.e_ident + EI_CLASS);
   if (!same_kind || head->e_machine != own.e_machine)
-    refuse(given, fmt::format("is for {}{}, this program is for {}", machine_of(head->e_machine),
-                              same_kind ? "" : ", or for another word size",
-                              machine_of(own.e_machine)));
-  if (head->e_type != ET_DYN) refuse(given, "is a program or an object file, and no shared library");
+    refuse(given,
+           fmt::format("is for {}{}, this program is for {}", machine_of(head->e_machine),
+                       same_kind ? "" : ", or for another word size", machine_of(own.e_machine)));
+  if (head->e_type != ET_DYN)
+    refuse(given, "is a program or an object file, and no shared library");
   return *head;
 }
 
@@ -92,7 +100,8 @@ std::optional<PluginRecord> record_among(std::string_view notes, std::uint64_t a
       PluginRecord record;
       const std::string_view bytes = notes.substr(content, head->n_descsz);
       std::memset(static_cast<void*>(&record), 0, sizeof(record));
-      std::memcpy(static_cast<void*>(&record), bytes.data(), std::min(bytes.size(), sizeof(record)));
+      std::memcpy(static_cast<void*>(&record), bytes.data(),
+                  std::min(bytes.size(), sizeof(record)));
       return record;
     }
     at = next;
@@ -135,7 +144,8 @@ void compare(const std::string& given, const PluginRecord& theirs, const PluginR
     refuse(given, fmt::format("was built for ticopd {}, this is {}: {}", version,
                               text_of(ours.ticopd_version), again));
   if (theirs.size != ours.size || theirs.layout != ours.layout)
-    refuse(given, fmt::format("was built with the headers of another ticopd {}: {}", version, again));
+    refuse(given,
+           fmt::format("was built with the headers of another ticopd {}: {}", version, again));
   if (text_of(theirs.library) != text_of(ours.library))
     refuse(given, fmt::format("was built with {}, this program with {}: take the same compiler",
                               text_of(theirs.library), text_of(ours.library)));
@@ -161,10 +171,11 @@ void call_entry(const std::string& given, void* handle) {
 
 fs::path existing_file(const std::string& given) {
   if (given.find('/') == std::string::npos)
-    throw UsageError(fmt::format(
-        "--plugin {}: allowed is a path with a slash, which no folder is searched for; did you mean "
-        "\"./{}\"?",
-        given, given));
+    throw UsageError(
+        fmt::format("--plugin {}: allowed is a path with a slash, which no folder is searched for; "
+                    "did you mean "
+                    "\"./{}\"?",
+                    given, given));
   if (!is_utf8(given)) refuse(printable(given), "its name is not UTF-8, and run.json must name it");
   std::error_code error;
   const fs::path file = fs::canonical(given, error);

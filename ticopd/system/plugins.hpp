@@ -7,9 +7,9 @@
 
 namespace ticopd {
 
-// A plug-in is a shared library with algorithms, codecs, objectives, graphs, metrics or data formats
-// of one's own (ticopd/plugin.hpp). It holds no copy of the core: the program that opens it exports
-// the core's symbols.
+// A plug-in is a shared library with algorithms, codecs, objectives, graphs, metrics or data
+// formats of one's own (ticopd/plugin.hpp). It holds no copy of the core: the program that opens it
+// exports the core's symbols.
 
 // What a plug-in was built for. It stands in a note of the file and is read from there, so that
 // nothing of a plug-in runs before it was compared. `abi` and `size` stay first in all versions.
