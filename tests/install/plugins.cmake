@@ -20,7 +20,7 @@ set(diffusion "--set;algorithm={name='diffusion',mu=0.1};--set;codec.kind='ident
 set(truncated "--set;codec={kind='truncated',bytes=3}")
 set(small_world "--set;graph={kind='small_world',agents=8}")
 set(farthest "--set;log.points=10")
-set(sensors "--set;problem={objective='sensors'};--set;graph.agents=6")
+set(sensors "--set;problem={objective='sensors'};--set;algorithm={alpha=0.03,theta=4,eta=0.4}")
 set(huber "--set;problem={objective='huber',data='csv:points.csv',partition='iid'}")
 file(WRITE ${SCRATCH}/points.csv "1,0,1\n2,1,0\n3,1,1\n5,2,1\n4,1,2\n6,2,2\n0,0,0\n8,3,2\n9,3,3\n7,3,1\n2,0,2\n90,1,1\n")
 file(WRITE ${SCRATCH}/small.toml "iterations = 20
