@@ -34,6 +34,12 @@ void add_launch(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 
+// --plugin, which every command takes. Nothing else loads code: no key of a config, no variable.
+void add_plugin_option(CLI::App& command);
+void load_given_plugins();  // those given so far that are not loaded yet; throws as load_plugin
+std::vector<std::string>
+plugin_words();  // --plugin FILE ..., for a command line of another process
+
 // Set by the first Ctrl-C, SIGTERM, SIGHUP or SIGUSR1. A second signal has its default effect and
 // ends the program (a second SIGUSR1 changes nothing).
 const std::atomic<bool>& stop_requested();

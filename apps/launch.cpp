@@ -29,6 +29,7 @@ class RankCommand {
           fmt::format("launch: {}: cannot be run over several ranks; allowed: run", words_[0]));
     app_.name("ticopd");
     add_run(app_, unused_);
+    add_plugin_option(*app_.get_subcommand("run"));
   }
 
   // Returns false if --help was given; the help is then printed.
@@ -89,7 +90,10 @@ void refuse_too_many(int ranks, const RankCommand& command) {
 
 int launch(LaunchFlags flags, const Words& remaining) {
   RankCommand command(remaining);
+  const Words plugins = plugin_words();  // given to launch itself: the ranks need them too
   if (!command.parse()) return 0;
+  command.add(plugins);
+  load_given_plugins();
   Placement& placement = flags.placement;
   if (placement.ranks == 0)
     throw UsageError("launch needs -n K, the number of ranks: ticopd launch -n 4 -- run FILE.toml");
@@ -161,10 +165,11 @@ void add_launch(CLI::App& app, Action& action) {
   command->callback([=, &action] {
     for (const std::string& word : command->remaining())
       if (word != "--")
-        throw UsageError(fmt::format(
-            "launch: {}: no such option; allowed: -n, --hostfile, --mpirun, --threads, --show; "
-            "options of run come after --: ticopd launch -n 4 -- run FILE.toml {}",
-            word, word));
+        throw UsageError(
+            fmt::format("launch: {}: no such option; allowed: -n, --hostfile, --mpirun, --plugin, "
+                        "--threads, --show; "
+                        "options of run come after --: ticopd launch -n 4 -- run FILE.toml {}",
+                        word, word));
     action = [=] { return launch(*flags, *words); };
   });
 }

@@ -45,7 +45,10 @@ std::string unknown_word(const CLI::App& app, int argc, char** argv) {
     else
       for (const CLI::App* c : command->get_subcommands({})) known.push_back(c->get_name());
     if (std::ranges::find(known, given) != known.end()) {
+      const CLI::Option* taken = option ? command->get_option_no_throw(given) : nullptr;
+      const bool value_follows = taken != nullptr && taken->get_expected_min() > 0;
       if (!option) command = command->get_subcommand(given);
+      if (value_follows && given == argv[i]) ++i;
       continue;
     }
     if (!option && known.empty()) continue;  // a value
@@ -105,6 +108,8 @@ int run(int argc, char** argv) {
   add_data(app, action);
   add_schema(app, action);
   add_demo(app, action);
+  for (CLI::App* command : app.get_subcommands({})) add_plugin_option(*command);
+  add_plugin_option(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -124,6 +129,8 @@ int run(int argc, char** argv) {
         fmt::format("{}: cannot run under mpirun, only `ticopd run` can; start ticopd {} without "
                     "mpirun",
                     command->get_name(), command->get_name()));
+  // Ranks that differ in their plug-ins would wait for each other: run_one joins them first.
+  if (processes_started() == 0) load_given_plugins();
   const int code = action();
   flush_output();
   return code;

@@ -174,6 +174,7 @@ int run_one(const fs::path& file, const RunFlags& flags) {
   std::optional<Config> config;  // read only once: the file may be a pipe
   std::exception_ptr trouble;
   try {
+    load_given_plugins();
     config.emplace(Config::read(file, flags.set));
   } catch (const Error&) {
     if (processes_started() == 0) throw;

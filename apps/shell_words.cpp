@@ -22,7 +22,7 @@ std::string quoted(const Words& words) {
 }
 
 Words words_to_repeat(const RunFlags& flags) {
-  Words words;
+  Words words = plugin_words();
   for (const std::string& set : flags.set) words.insert(words.end(), {"--set", set});
   if (flags.device != "cpu") words.insert(words.end(), {"--device", flags.device});
   return words;

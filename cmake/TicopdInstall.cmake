@@ -8,6 +8,9 @@ foreach(header ${TICOPD_PUBLIC_HEADERS})
   install(FILES ticopd/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
 endforeach()
 install(EXPORT ticopd-targets NAMESPACE ticopd:: DESTINATION ${package_dir})
+# Plug-ins apart: they need the headers and nothing of what the library is linked with.
+install(TARGETS ticopd_plugin_settings EXPORT ticopd-plugin-targets)
+install(EXPORT ticopd-plugin-targets NAMESPACE ticopd:: DESTINATION ${package_dir})
 # The C interface apart: a C program needs nothing of what the C++ headers include.
 install(TARGETS ticopd_c EXPORT ticopd-c-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ticopd/capi/ticopd.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ticopd/capi)
@@ -26,7 +29,7 @@ configure_package_config_file(cmake/ticopd-config.cmake.in ticopd-config.cmake
 write_basic_package_version_file(ticopd-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ticopd-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/ticopd-config-version.cmake
-  cmake/FindRandom123.cmake cmake/FindxxHash.cmake DESTINATION ${package_dir})
+  cmake/FindRandom123.cmake cmake/FindxxHash.cmake cmake/TicopdPlugin.cmake DESTINATION ${package_dir})
 
 # What a Python package holds of the build (python/build_backend.py): its own component, so that a plain
 # cmake --install leaves it out.

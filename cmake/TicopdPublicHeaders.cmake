@@ -3,15 +3,15 @@
 # examples to it; tests/install compiles each alone.
 set(TICOPD_PUBLIC_HEADERS
   algorithms/all.hpp algorithms/any_run.hpp algorithms/compatibility.hpp
-  algorithms/parameter.hpp algorithms/registry.hpp algorithms/run_factory.hpp
-  bytes.hpp error.hpp option.hpp table.hpp ticopd.hpp
+  algorithms/parameter.hpp algorithms/registry.hpp algorithms/run_factory.hpp algorithms/table.hpp
+  bytes.hpp error.hpp option.hpp plugin.hpp table.hpp ticopd.hpp
   codecs/bit_stream.hpp codecs/codec.hpp codecs/source.hpp codecs/table.hpp
   cuda/cuda.hpp cuda/gradients/problem.hpp
   data/dataset.hpp data/fetch.hpp data/layout_bytes.hpp data/reading.hpp data/source.hpp
   data/table.hpp
   experiment/analysis.hpp experiment/audit.hpp experiment/byte_counts.hpp experiment/claim.hpp
   experiment/config.hpp experiment/experiment.hpp experiment/folder.hpp experiment/prepare.hpp
-  experiment/run_set.hpp experiment/schema.hpp experiment/session.hpp
+  experiment/recording.hpp experiment/run_set.hpp experiment/schema.hpp experiment/session.hpp
   graph/graph.hpp graph/link_schedule.hpp graph/mixing.hpp
   kernels/activation.hpp kernels/gemm.hpp kernels/kernel.hpp kernels/lanes.hpp
   live/live_page.hpp
@@ -19,14 +19,15 @@ set(TICOPD_PUBLIC_HEADERS
   network/ledger.hpp network/metric_scope.hpp network/mirror.hpp network/network.hpp
   network/operand.hpp network/placement.hpp network/routes.hpp network/row_metrics.hpp
   numeric/noise.hpp numeric/parse_number.hpp numeric/seed.hpp
-  objectives/external.hpp objectives/model.hpp objectives/objective.hpp objectives/options.hpp objectives/registry.hpp
+  objectives/external.hpp objectives/linear.hpp objectives/model.hpp objectives/objective.hpp
+  objectives/options.hpp objectives/registry.hpp
   objectives/sample_problem.hpp objectives/shards.hpp
   report/groups.hpp report/report.hpp report/series.hpp
   run/log_rounds.hpp run/machine.hpp run/measure.hpp run/metrics.hpp run/own_metrics.hpp run/run.hpp run/setup.hpp
   run/solve.hpp
   studies/comparison.hpp studies/search.hpp
-  system/clock.hpp system/cores.hpp system/descriptor.hpp system/file.hpp system/json.hpp system/pool.hpp
-  system/program.hpp system/stopping.hpp system/text.hpp system/widest_vectors.hpp
+  system/clock.hpp system/cores.hpp system/descriptor.hpp system/file.hpp system/json.hpp system/plugins.hpp
+  system/pool.hpp system/program.hpp system/stopping.hpp system/text.hpp system/widest_vectors.hpp
   theory/contraction.hpp theory/theorem.hpp
   transport/collective.hpp transport/frame.hpp transport/mpi.hpp transport/peer.hpp
   transport/plugin.hpp transport/processes.hpp transport/table.hpp transport/traffic.hpp transport/transport.hpp

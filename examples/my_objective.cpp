@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <numbers>
 
+#include "ticopd/experiment/recording.hpp"
 #include "ticopd/ticopd.hpp"
 
 namespace {
@@ -77,7 +78,8 @@ double gradient_error(const Distances& f) {
 
 }  // namespace
 
-int main() {
+// With the name of a new folder the program leaves a run there: then `ticopd report FOLDER`.
+int main(int argc, char** argv) {
   const auto f = std::make_shared<Distances>();
   const double wrong = gradient_error(*f);
   std::printf("gradient against finite differences: %.1e\n", wrong);
@@ -93,7 +95,9 @@ int main() {
   setup.watch.on_log = [](const ticopd::Metrics& m) {
     std::printf("round %4u  loss %.2e  disagreement %.2e\n", m.iteration, *m.loss_max, m.consensus);
   };
-  const auto found = ticopd::solve(ticopd::TiCoPD{.alpha = 0.03, .theta = 4, .eta = 0.4}, setup);
+  const ticopd::TiCoPD steps{.alpha = 0.03, .theta = 4, .eta = 0.4};
+  const auto found = argc > 1 ? ticopd::solve(steps, setup, {.out = argv[1], .name = "sensors"})
+                              : ticopd::solve(steps, setup);
 
   double worst = 0;
   for (std::size_t i = 0; i < sensors; ++i)

@@ -14,6 +14,9 @@ std::string public_headers() {
 std::string stub_plugins() {
   return TICOPD_STUB_PLUGINS;
 }
+std::string plugins() {
+  return TICOPD_PLUGINS;
+}
 std::string mpirun() {
   return TICOPD_MPIRUN;
 }

@@ -10,6 +10,7 @@ std::string tree();
 std::string binary();          // the command line
 std::string public_headers();  // a file: the installed headers, a line each, below ticopd/
 std::string stub_plugins();    // the folder of the stubs of libticopd_mpi.so
+std::string plugins();         // the folder of the plug-ins of examples/plugin
 std::string mpirun();          // with the options it needs here
 std::string mpich_plugin();    // empty where MPICH is not installed
 

@@ -77,6 +77,7 @@ bool Domain::allows(const OptionValue& value) const {
       const auto* all = std::get_if<std::vector<std::int64_t>>(&value);
       return all && std::ranges::all_of(*all, in_range);
     }
+    case Kind::texts:  // no value of an option holds them: checked where they are read
     case Kind::table:
       break;
   }
@@ -105,6 +106,8 @@ std::string Domain::in_words() const {
     case Kind::integers:
       return fmt::format("is a list of layer sizes from {} to {}, such as [100] or [200, 100]",
                          least, most);
+    case Kind::texts:
+      return "is a list of strings";
     case Kind::table:
       break;
   }
@@ -158,6 +161,9 @@ Domain file() {
 }
 Domain layer_sizes(std::int64_t least, std::int64_t most) {
   return {.kind = Kind::integers, .least = least, .most = most};
+}
+Domain texts() {
+  return {.kind = Kind::texts};
 }
 Domain table() {
   return {.kind = Kind::table};

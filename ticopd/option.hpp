@@ -25,7 +25,7 @@ std::string to_text(const OptionValue& value);
 
 // Which values an option may have.
 struct Domain {
-  enum class Kind { boolean, integer, number, word, text, file, integers, table };
+  enum class Kind { boolean, integer, number, word, text, file, integers, texts, table };
 
   Kind kind = Kind::text;
   std::int64_t least = 0, most = 0;  // integer; integers: of each
@@ -56,6 +56,7 @@ Domain text();
 Domain file();                                              // relative to the config's folder
 Domain seeds();                                             // how many, or a list
 Domain layer_sizes(std::int64_t least, std::int64_t most);  // a list, each in this range
+Domain texts();                                             // a list of texts
 Domain table();                                             // read by whoever owns the key
 }  // namespace domain
 
@@ -183,6 +184,13 @@ Option<Options> own_option(std::string name, Domain domain, OptionValue value, s
             return at == o.own.end() ? OptionValue() : at->second;
           },
           [](Options& o, const std::string& key, const OptionValue& given) { o.own[key] = given; }};
+}
+
+// The value of such an option, or its default.
+template <class V, class Options>
+V own_value(const Table<Option<Options>>& table, const Options& options, std::string_view name) {
+  const auto given = options.own.find(name);
+  return std::get<V>(given == options.own.end() ? table.at(name).value : given->second);
 }
 
 // ConfigError, naming `SECTION.NAME`, for the first of the named options that is out of its domain.

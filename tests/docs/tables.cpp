@@ -61,6 +61,8 @@ std::string allowed_text(const Domain& d) {
       return code(d.allowed_words());
     case Domain::Kind::integers:
       return fmt::format("a list, each {}", whole);
+    case Domain::Kind::texts:
+      return "a list of strings";
     case Domain::Kind::table:
       return "a table";
     default:

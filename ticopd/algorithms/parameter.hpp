@@ -37,6 +37,12 @@ class Schedule {
   bool is_set() const { return kind_ != Kind::unset; }
   bool is_constant() const { return kind_ == Kind::constant; }
 
+  // As it was made: c, t0 (of a step: `every`) and the factor of a step.
+  Kind kind() const { return kind_; }
+  double c() const { return c_; }
+  double t0() const { return t0_; }
+  double factor() const { return factor_; }
+
   double operator()(std::uint32_t round) const {
     const double t = round;
     switch (kind_) {

@@ -11,6 +11,7 @@
 #include "ticopd/algorithms/parameter.hpp"
 #include "ticopd/algorithms/any_run.hpp"
 #include "ticopd/graph/mixing.hpp"
+#include "ticopd/table.hpp"
 
 namespace ticopd {
 
@@ -46,6 +47,11 @@ struct ChoiceInfo {
   std::string_view value;
 };
 
+template <class T>
+using MakeAlgorithm = RunFactory<T> (*)(const AlgorithmOptions&, const Spectrum& graph, Warnings&,
+                                        std::uint32_t iterations);
+
+// An entry of the table of algorithms. algorithm_info<A>() in table.hpp makes it of the struct A.
 struct AlgorithmInfo {
   std::string_view name, paper;
   bool uncompressed;  // refuses lossy codecs
@@ -53,9 +59,14 @@ struct AlgorithmInfo {
   std::vector<ParameterInfo> parameters;
   std::vector<FlagInfo> flags;
   std::vector<ChoiceInfo> choices;
+  bool on_devices = false;  // the library has device code for it
+  AlgorithmNeeds (*needs)(const AlgorithmOptions&) = nullptr;
+  MakeAlgorithm<float> make_float = nullptr;
+  MakeAlgorithm<double> make_double = nullptr;
 };
 
-std::span<const AlgorithmInfo> algorithm_table();
+// The algorithms of all.hpp, and those that a program or a plug-in added.
+Table<AlgorithmInfo>& algorithm_table();
 const AlgorithmInfo& algorithm_info(std::string_view name);  // ConfigError naming algorithm.name
 
 // The requirements of an algorithm with these options on graph and codec.

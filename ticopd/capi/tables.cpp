@@ -38,6 +38,8 @@ const char* name_of(Domain::Kind kind) {
       return "file";
     case Domain::Kind::integers:
       return "integers";
+    case Domain::Kind::texts:
+      return "texts";
     case Domain::Kind::table:
       break;
   }

@@ -41,9 +41,7 @@ std::string in_words(const CodecOptions& options);
 // The value of an option that CodecOptions has no member for, or its default.
 template <class V>
 V own_value(const CodecOptions& options, std::string_view name) {
-  const auto given = options.own.find(name);
-  return std::get<V>(given == options.own.end() ? codec_options_table().at(name).value
-                                                : given->second);
+  return own_value<V>(codec_options_table(), options, name);
 }
 
 // The entry of a codec class: a template on the scalar type with a constructor from

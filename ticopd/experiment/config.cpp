@@ -10,6 +10,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/keys.hpp"
 #include "ticopd/experiment/kinds.hpp"
+#include "ticopd/experiment/plugins.hpp"
 #include "ticopd/experiment/values.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
@@ -147,6 +148,7 @@ Config Config::read(const fs::path& file, std::span<const std::string> overrides
   const bool piped = folder == "/dev" || folder == "/dev/fd";  // no place for data files
   if (!tree.contains("name")) tree["name"] = piped ? "run" : file.stem().string();
   if (piped || folder.empty()) folder = ".";
+  refuse_missing_plugins(tree, folder);
   return {std::move(tree), std::move(folder)};
 }
 
@@ -155,10 +157,12 @@ Config Config::parse(std::string_view toml, const fs::path& folder,
   json tree = toml_to_json(toml, "config");
   apply_overrides(tree, overrides);
   if (!tree.contains("name")) tree["name"] = "run";
+  refuse_missing_plugins(tree, folder);
   return {std::move(tree), folder};
 }
 
 Config Config::from_json(const json& tree, const fs::path& folder) {
+  refuse_missing_plugins(tree, folder);
   return {tree, folder};
 }
 
@@ -189,7 +193,8 @@ template std::vector<int> Config::get<std::vector<int>>(std::string_view) const;
 json Config::identity() const {
   json tree = *tree_;
   const json network = tree["network"];
-  for (const char* key : {"name", "network", "checkpoint", "report", "tune"}) tree.erase(key);
+  for (const char* key : {"name", "network", "checkpoint", "plugins", "report", "tune"})
+    tree.erase(key);
   if (network["noise"] != "none")  // of the network only what changes the run's bits
     tree["network"] = {{"noise", network["noise"]}, {"noise_scale", network["noise_scale"]}};
   // These keys change metrics.csv and no bit of the run. Folders of 0.1 do not have them.

@@ -8,6 +8,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/options.hpp"
+#include "ticopd/experiment/plugins.hpp"
 #include "ticopd/experiment/resume.hpp"
 #include "ticopd/experiment/run_json.hpp"
 #include "ticopd/experiment/summary.hpp"
@@ -54,9 +55,12 @@ class ExperimentRun {
     for (const char* key : {"version", "instruction_set", "kernel", "blas"})
       refuse_other_ranks({{key, machine_json()[key]}}, "");
     refuse_other_ranks({{"--resume", options_.resume}}, "");
+    json hashes = json::array();
+    for (const json& plugin : plugins_json()) hashes.push_back(plugin["hash"]);
+    refuse_other_ranks({{"--plugin", hashes}}, "");
     json config = config_.tree();
     // These keys do not change the run.
-    for (const char* key : {"name", "report", "tune"}) config.erase(key);
+    for (const char* key : {"name", "plugins", "report", "tune"}) config.erase(key);
     refuse_other_ranks(config, "");
     if (const json done = look_at_folder(); !done.is_null()) return done;
     prepared_ = std::make_unique<Prepared<T>>(prepare<T>(config_, prepare_options()));
@@ -159,6 +163,8 @@ class ExperimentRun {
   std::optional<json> finished_before() {
     std::optional<json> before = folder_.read_summary();
     if (!before) return std::nullopt;
+    // First, since a config that names a part of a plug-in cannot be read without it.
+    refuse_difference(difference_of_plugins(plugins_json(), before->value("plugins", json())));
     check_resume(config_, folder_.path());
     if ((*before)["status"] == "diverged")
       throw Diverged(

@@ -119,6 +119,11 @@ Table<KeyInfo>& plain_keys() {
           {"checkpoint.every", whole(0, rounds), std::int64_t{0},
            "rounds between checkpoints; 0: not by rounds"},
 
+          {"plugins.path", texts(), none,
+           "files of one's own that this config needs, relative to its folder. They must be given "
+           "with "
+           "`--plugin`: a config loads no code"},
+
           {"report.title", text(), none, "title of the page; left out: `name`, or the file's name"},
           {"report.targets", domain::table(), none,
            "when did each run reach it? A table of metric and value: `{ accuracy_min = 0.9, "

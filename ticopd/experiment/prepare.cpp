@@ -106,6 +106,11 @@ RunFactory<T> configured_algorithm(const Config& config, const Spectrum& graph, 
   refuse_unfit_codec(config);
   const auto iterations = config.get<std::uint32_t>("iterations");
   if (device == Device::cpu) return make_algorithm<T>(chosen, graph, warnings, iterations);
+  if (!algorithm_info(chosen.name).on_devices)
+    throw ConfigError(
+        fmt::format("algorithm.name = \"{}\": there is no device code for it, since it "
+                    "is not one of the library's; allowed: --device cpu",
+                    chosen.name));
   if constexpr (std::is_same_v<T, float>)
     return cuda::make_algorithm(chosen, graph, warnings, iterations);
   else

@@ -75,17 +75,31 @@ Shards<T> partitioned_shards(const Config& config, const DataOptions& options, i
   return {std::move(shards), static_cast<int>(mine.first), std::move(sizes)};
 }
 
-// The objective that the program brought, if it suits the config.
+// An objective that a plug-in has the data of; null if the config names another.
+template <class T>
+std::shared_ptr<const Objective<T>> own_objective(const Config& config, int agents) {
+  const ObjectiveOptions options = objective_options(config);
+  const ObjectiveInfo& info = objective_table().at(options.objective);
+  const auto seed = config.get<std::uint64_t>("seed");
+  check_options(objective_options_table(), info.options, options, "problem");
+  if constexpr (sizeof(T) == 4)
+    return info.bring_float ? info.bring_float(options, agents, seed) : nullptr;
+  else
+    return info.bring_double ? info.bring_double(options, agents, seed) : nullptr;
+}
+
+// The objective that a plug-in or the program brings, if it suits the config.
 template <class T>
 std::shared_ptr<const Objective<T>> external_objective(const Config& config,
                                                        const ExternalObjective* brought,
                                                        int agents) {
-  if (brought == nullptr)
+  std::shared_ptr<const Objective<T>> objective = own_objective<T>(config, agents);
+  if (!objective && brought == nullptr)
     throw ConfigError(
         "problem.objective = \"external\": this objective is of a program in C++ or Python, which "
         "must bring it; allowed here are mlp, softmax, logistic, nonconvex_logistic, "
         "least_squares");
-  auto objective = brought->in<T>();
+  if (!objective) objective = brought->in<T>();
   if (!objective)
     throw ConfigError(
         fmt::format("precision = \"{}\": the external objective has no gradients in it",
@@ -104,7 +118,8 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
                                                    const Graph& graph, std::string& name,
                                                    std::string& labels) {
   if (has_external_objective(config.tree())) {
-    name = config.has("problem.name") ? config.get<std::string>("problem.name") : "external";
+    name = config.get<std::string>("problem.objective");
+    if (config.has("problem.name")) name = config.get<std::string>("problem.name");
     return external_objective<T>(config, options.external.get(), graph.agents());
   }
   DataOptions data = data_options(config);

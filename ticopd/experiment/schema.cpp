@@ -69,6 +69,8 @@ json domain_schema(const Domain& d) {
       return {{"enum", d.allowed_words()}};
     case Domain::Kind::integers:
       return {{"type", "array"}, {"items", whole_schema(d.least, d.most)}};
+    case Domain::Kind::texts:
+      return {{"type", "array"}, {"items", {{"type", "string"}}}};
     case Domain::Kind::table:
       return table_schema();
     case Domain::Kind::text:

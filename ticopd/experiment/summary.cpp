@@ -4,6 +4,7 @@
 
 #include "ticopd/data/npy.hpp"
 #include "ticopd/experiment/options.hpp"
+#include "ticopd/experiment/plugins.hpp"
 #include "ticopd/experiment/run_json.hpp"
 #include "ticopd/run/machine.hpp"
 #include "ticopd/run/shared_file.hpp"
@@ -16,25 +17,37 @@ using nlohmann::json;
 template <class T>
 json summary_json(const Config& config, const Prepared<T>& prepared, const json& inputs,
                   const RunStatus& status, const Solution<T>& solution) {
-  const Setup<T>& s = prepared.setup;
+  const SummaryParts parts{config.tree(), config.folder(), prepared.data, prepared.spectrum,
+                           algorithm_needs(configured_options(config)).codec};
+  json j = summary_json(parts, prepared.setup, inputs, status, solution);
+  // So that reports can read metrics.csv without the plug-in that brought a metric.
+  for (const MetricInfo& column : configured_columns(config))
+    if (column.added) j["own_columns"].push_back(column.column);
+  return j;
+}
+
+template <class T>
+json summary_json(const SummaryParts& parts, const Setup<T>& s, const json& inputs,
+                  const RunStatus& status, const Solution<T>& solution) {
   json j = machine_json();
   j["device"] = name_of(s.execution.device);
+  if (json plugins = plugins_json(); !plugins.empty()) j["plugins"] = std::move(plugins);
   j["status"] = status.status;
   if (!status.reason.empty()) j["reason"] = status.reason;
   j["iterations"] = solution.rounds;
   j["digest"] = solution.digest;
-  j["config"] = config.tree();
-  j["config_folder"] = fs::absolute(config.folder()).lexically_normal().string();
-  j["data"] = prepared.data;
+  j["config"] = parts.config;
+  j["config_folder"] = fs::absolute(parts.config_folder).lexically_normal().string();
+  j["data"] = parts.data;
   j["agents"] = s.graph.agents();
   j["edges"] = edges_json(s.graph);
   j["dimension"] = s.objective->dimension();
   j["layout"] = layout_json(s.objective->segments());
   j["inputs"] = inputs;
-  j["spectrum"] = {{"laplacian_max", prepared.spectrum.laplacian_max},
-                   {"laplacian_min", prepared.spectrum.laplacian_min},
-                   {"gap", prepared.spectrum.gap}};
-  if (const auto own = algorithm_needs(configured_options(config)).codec)
+  j["spectrum"] = {{"laplacian_max", parts.spectrum.laplacian_max},
+                   {"laplacian_min", parts.spectrum.laplacian_min},
+                   {"gap", parts.spectrum.gap}};
+  if (const auto& own = parts.own_codec)
     j["codec"] = {{"kind", own->kind}, {"bits", own->bits}};  // the method's own codec
   if (!solution.ledger.empty()) j["ledger"] = ledger_json(solution.ledger, s.graph);
   if (!solution.last.agents.empty()) j["last"] = last_json(solution.last);
@@ -68,6 +81,10 @@ void write_final_rows(Transport& transport, const fs::path& folder, int agents, 
                  std::span(&mine, 1));
 }
 
+template json summary_json(const SummaryParts&, const Setup<float>&, const json&, const RunStatus&,
+                           const Solution<float>&);
+template json summary_json(const SummaryParts&, const Setup<double>&, const json&, const RunStatus&,
+                           const Solution<double>&);
 template json summary_json(const Config&, const Prepared<float>&, const json&, const RunStatus&,
                            const Solution<float>&);
 template json summary_json(const Config&, const Prepared<double>&, const json&, const RunStatus&,

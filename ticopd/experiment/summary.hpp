@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "ticopd/experiment/prepare.hpp"
@@ -15,7 +16,22 @@ struct RunStatus {
   std::string reason = {};  // of a run that failed
 };
 
+// What run.json says besides the setup and its results.
+struct SummaryParts {
+  const nlohmann::json& config;
+  std::filesystem::path config_folder;
+  std::string data;
+  Spectrum spectrum;
+  std::optional<CodecOptions> own_codec;  // of a method that brings one
+};
+
 // The content of run.json. `inputs` are the fingerprints of what the run reads (run/inputs.hpp).
+template <class T>
+nlohmann::json summary_json(const SummaryParts& parts, const Setup<T>& setup,
+                            const nlohmann::json& inputs, const RunStatus& status,
+                            const Solution<T>& solution);
+
+// The same of a config.
 template <class T>
 nlohmann::json summary_json(const Config& config, const Prepared<T>& prepared,
                             const nlohmann::json& inputs, const RunStatus& status,
@@ -26,6 +42,12 @@ template <class T>
 void write_final_rows(Transport& transport, const std::filesystem::path& folder, int agents,
                       const Field<T>& x, int first_agent, std::uint32_t round);
 
+extern template nlohmann::json summary_json(const SummaryParts&, const Setup<float>&,
+                                            const nlohmann::json&, const RunStatus&,
+                                            const Solution<float>&);
+extern template nlohmann::json summary_json(const SummaryParts&, const Setup<double>&,
+                                            const nlohmann::json&, const RunStatus&,
+                                            const Solution<double>&);
 extern template nlohmann::json summary_json(const Config&, const Prepared<float>&,
                                             const nlohmann::json&, const RunStatus&,
                                             const Solution<float>&);

@@ -44,6 +44,12 @@ void check_value(const std::string& key, const Domain& domain, json& value) {
     if (!value.is_object()) refuse(key, value, fmt::format("is a table: [{}]", key));
     return;
   }
+  if (domain.kind == Domain::Kind::texts) {
+    const auto is_text = [](const json& item) { return item.is_string(); };
+    if (!value.is_array() || !std::ranges::all_of(value, is_text))
+      refuse_value(key, shown(value), domain);
+    return;
+  }
   normalise(domain, value);
   if (!domain.allows(option_value(value))) refuse_value(key, shown(value), domain);
 }

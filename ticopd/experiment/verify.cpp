@@ -9,6 +9,7 @@
 #include "ticopd/experiment/experiment.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/options.hpp"
+#include "ticopd/experiment/plugins.hpp"
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/inputs.hpp"
 #include "ticopd/run/machine.hpp"
@@ -87,6 +88,9 @@ std::string difference_here(const json& before, const std::vector<Stretch>& stre
         return fmt::format("{} is {} here and was {} there{}: equal digests are not promised", key,
                            value.dump(), then.dump(),
                            machines.size() == 2 ? "" : " in a part of the run");
+  if (std::string plugins = difference_of_plugins(plugins_json(), before.value("plugins", json()));
+      !plugins.empty())
+    return plugins + ": equal digests are not promised";
   for (const Stretch& s : stretches)
     if (const std::string why = why_not_here(s.device); !why.empty())
       return stretches.size() == 1

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -77,6 +78,12 @@ struct GraphInfo {
 // The kinds of graphs, and the options of all of them (both in table.cpp).
 Table<GraphInfo>& graph_table();
 Table<Option<GraphOptions>>& graph_options_table();
+
+// The value of an option that GraphOptions has no member for, or its default.
+template <class V, std::same_as<GraphOptions> Options>
+V own_value(const Options& options, std::string_view name) {
+  return own_value<V>(graph_options_table(), options, name);
+}
 
 // Throws ConfigError naming `graph.KEY`; FormatError naming file and line for a bad edge list.
 Graph make_graph(const GraphOptions& options, std::uint64_t seed);

@@ -20,22 +20,6 @@ namespace {
 constexpr std::size_t most_parameters = std::size_t{1} << 32;  // messages number them with 32 bits
 constexpr std::size_t most_layers = 64;  // keeps the sum of their products far from overflow
 
-template <template <class> class Kind>
-ObjectiveInfo entry() {
-  const ObjectiveAbout& about = Kind<float>::about;
-  ObjectiveInfo info{.name = std::string(about.name),
-                     .labels = about.labels,
-                     .init = std::string(about.init),
-                     .summary = std::string(about.summary),
-                     .options = {},
-                     .make_float = Kind<float>::make,
-                     .make_double = Kind<double>::make,
-                     .outline = about.outline};
-  for (const std::string_view option : about.options)
-    if (!option.empty()) info.options.emplace_back(option);
-  return info;
-}
-
 // Throws ConfigError if the data does not have the classes that the objective needs.
 void check_classes(const ObjectiveInfo& info, int classes) {
   const std::string given = "problem.objective = \"" + std::string(info.name) + "\" needs ";
@@ -93,11 +77,11 @@ std::unique_ptr<SampleProblem> device_outline(const ObjectiveInfo& info,
 // A new objective is a header and a line here.
 Table<ObjectiveInfo>& objective_table() {
   static Table<ObjectiveInfo> table{"problem.objective",
-                                    {entry<Mlp>(),
-                                     entry<Softmax>(),
-                                     entry<Logistic>(),
-                                     entry<NonconvexLogistic>(),
-                                     entry<LeastSquares>(),
+                                    {objective_info<Mlp>(),
+                                     objective_info<Softmax>(),
+                                     objective_info<Logistic>(),
+                                     objective_info<NonconvexLogistic>(),
+                                     objective_info<LeastSquares>(),
                                      {.name = "external",
                                       .labels = Labels::targets,
                                       .init = "",

@@ -58,7 +58,9 @@ class MetricsReader {
  private:
   // The columns that every file has come first; others may follow, in any number.
   void read_header(std::string_view header) {
-    const std::string usual = csv_header();
+    MetricColumns columns = metric_columns();
+    std::erase_if(columns, [](const MetricInfo& metric) { return metric.added; });
+    const std::string usual = csv_header(columns);
     const bool begins =
         header.starts_with(usual) && (header.size() == usual.size() || header[usual.size()] == ',');
     names_ = split(header);

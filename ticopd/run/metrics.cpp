@@ -178,6 +178,7 @@ void add_metric(const MetricInfo& metric) {
     throw ConfigError(
         fmt::format("metric \"{}\": another metric has this column already", metric.column));
   table().push_back(metric);
+  table().back().added = true;
 }
 
 const MetricInfo* find_metric(std::string_view column) {

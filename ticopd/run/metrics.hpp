@@ -62,7 +62,8 @@ struct MetricInfo {
   Better better;                // Better::neither: counts and clocks, which no run is judged by
   ColumnPresence presence;
   std::function<std::optional<double>(const Metrics&)> value;
-  int decimals = -1;  // in metrics.csv; -1: the shortest text that reads back as the same double
+  int decimals = -1;   // in metrics.csv; -1: the shortest text that reads back as the same double
+  bool added = false;  // by add_metric: other programs do not know its column
 };
 
 // In the order of the columns. A new metric is a function of Metrics in a file of its own and one

@@ -12,6 +12,7 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
+#include "ticopd/experiment/plugins.hpp"
 #include "ticopd/experiment/values.hpp"
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/inputs.hpp"
@@ -186,6 +187,7 @@ class Tuning {
     search["ranges"] = json::array();
     for (const SearchAxis& a : space_.axes())
       search["ranges"].push_back(a.listed.empty() ? json{a.low, a.high, a.closed} : json(a.listed));
+    for (const json& plugin : plugins_json()) search["plugins"].push_back(plugin["hash"]);
     remove_unfinished(options_.out);
     if (fs::exists(file)) {
       json before = parse_json(read_file(file));

@@ -25,6 +25,8 @@ void name_files_from_anywhere(json& tree, const fs::path& folder) {
   for (const char* key : {"/problem/test", "/graph/path"})
     if (const json::json_pointer at(key); tree.contains(at) && tree[at].is_string())
       tree[at] = whole(tree[at]);
+  if (const auto at = "/plugins/path"_json_pointer; tree.contains(at))
+    for (json& file : tree[at]) file = whole(file);
   const auto data = "/problem/data"_json_pointer;
   if (!tree.contains(data) || !tree[data].is_string()) return;
   const std::string form = tree[data];  // csv:FILE
