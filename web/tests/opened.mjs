@@ -24,11 +24,16 @@ export async function open(url, options = {}) {
   return { page, trouble, close: async () => { await context.close(); assert.deepEqual(trouble, []); } };
 }
 
+/** Waits until every panel is drawn: those out of sight take their turn. */
+export const settled = (page) => page.waitForFunction(() =>
+  document.querySelector('#curves')?.dataset.busy === 'false');
+
 export const panelAt = (page, index) => page.locator('.panel').nth(index);
 
 /** How many pixels of a panel's canvas are drawn, how many by curves (axes are grey), and a hash. */
-export function pixels(page, index) {
-  return panelAt(page, index).locator('canvas').evaluate((canvas) => {
+export async function pixels(page, index) {
+  await settled(page);
+  return panelAt(page, index).locator('.u-wrap > canvas').evaluate((canvas) => {
     // Read from a copy: reading from the page's own canvas would change how the browser keeps it.
     const copy = document.createElement('canvas');
     [copy.width, copy.height] = [canvas.width, canvas.height];
@@ -46,7 +51,10 @@ export function pixels(page, index) {
   });
 }
 
-export const dataset = (page, index) => panelAt(page, index).evaluate((element) => ({ ...element.dataset }));
+export async function dataset(page, index) {
+  await settled(page);
+  return panelAt(page, index).evaluate((element) => ({ ...element.dataset }));
+}
 
 export async function readings(page, index) {
   return panelAt(page, index).locator('.readout tbody tr').evaluateAll((rows) => rows.map((row) =>
@@ -59,9 +67,13 @@ function share(value, min, max, log) {
   return (place(value) - place(Number(min))) / (place(Number(max)) - place(Number(min)));
 }
 
+/** How far below the top of the frame a value lies, from 0 to 1. */
+export const heightOf = (data, y) => 1 - share(y, data.yMin, data.yMax, data.logY);
+
 export async function plotBox(page, index) {
   const over = panelAt(page, index).locator('.u-over');
   await over.scrollIntoViewIfNeeded();
+  await settled(page);
   return over.boundingBox();
 }
 

@@ -103,6 +103,18 @@ function runOf(method, bits, index, codecIndex, accuracy) {
   };
 }
 
+/** The links of a grid, or of a torus if it is closed. */
+export function gridEdges(rows, columns, closed) {
+  const edges = [];
+  for (let r = 0; r < rows; r += 1) {
+    for (let c = 0; c < columns; c += 1) {
+      if (c + 1 < columns || closed) edges.push([r * columns + c, r * columns + ((c + 1) % columns)]);
+      if (r + 1 < rows || closed) edges.push([r * columns + c, ((r + 1) % rows) * columns + c]);
+    }
+  }
+  return edges;
+}
+
 export function sampleReport({ accuracy = true } = {}) {
   const runs = [];
   for (const method of methods) {
