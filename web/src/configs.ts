@@ -91,12 +91,12 @@ export function configSection(store: Store): HTMLElement {
   return renewed(store, section, (report) => [
     html('h2', { id: 'configs-title' }, 'Configurations'),
     html('p', { class: 'note' }, 'Each run with every setting it used, defaults included.'),
-    ...report.runs.map(configDetails)]);
+    html('div', { class: report.runs.length > 12 ? 'scroll tall' : '' }, ...report.runs.map(configDetails))]);
 }
 
 function codeLines(lines: string[], subject: string): HTMLElement[] {
   const text = lines.join('\n');
-  return [html('pre', { tabindex: 0, role: 'region', 'aria-label': subject }, html('code', {}, text)),
+  return [html('pre', { class: lines.length > 24 ? 'scroll tall' : '', tabindex: 0, role: 'region', 'aria-label': subject }, html('code', {}, text)),
     copyButton('Copy the commands', text, subject)];
 }
 

@@ -17,34 +17,40 @@ export interface Curve {
 export interface Point { x: number; y: number }
 export type Range = [number, number];
 
-const decades = (log: boolean): ((v: number) => number) => (log ? Math.log10 : (v): number => v);
-
 /** The middle of the 2 * reach + 1 rows around each row; gaps neither count nor spread. */
 export function smoothed(values: Float64Array, reach: number): Float64Array {
   if (reach <= 0) return values;
   const sums = new Float64Array(values.length + 1);
   const counts = new Int32Array(values.length + 1);
-  values.forEach((v, i) => {
-    const gap = Number.isNaN(v);
-    sums[i + 1] = sums[i]! + (gap ? 0 : v);
+  for (let i = 0; i < values.length; i += 1) {
+    const gap = Number.isNaN(values[i]);
+    sums[i + 1] = sums[i]! + (gap ? 0 : values[i]!);
     counts[i + 1] = counts[i]! + (gap ? 0 : 1);
-  });
-  return values.map((v, i) => {
-    if (Number.isNaN(v)) return NaN;
+  }
+  const means = new Float64Array(values.length);
+  for (let i = 0; i < values.length; i += 1) {
     // As far to the left as to the right, or the ends would lean towards the inside.
     const wide = Math.min(reach, i, values.length - 1 - i);
     const [from, to] = [i - wide, i + wide + 1];
-    return (sums[to]! - sums[from]!) / (counts[to]! - counts[from]!);
-  });
+    means[i] = Number.isNaN(values[i]) ? NaN : (sums[to]! - sums[from]!) / (counts[to]! - counts[from]!);
+  }
+  return means;
 }
 
 function placed(cells: Cell[] | undefined, rows: number[], log: boolean): Float64Array {
-  const place = decades(log);
-  return Float64Array.from(rows, (row) => {
-    const value = cells?.[row];
-    const shown = value !== null && value !== undefined && Number.isFinite(value) && !(log && value <= 0);
-    return shown ? place(value) : NaN;
-  });
+  const made = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i += 1) {
+    const value = cells?.[rows[i]!] ?? NaN;
+    made[i] = !Number.isFinite(value) || (log && value <= 0) ? NaN : log ? Math.log10(value) : value;
+  }
+  return made;
+}
+
+/** The cells themselves, where the axis shows them. */
+function plain(cells: Cell[], rows: number[], shown: Float64Array): Float64Array {
+  const made = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i += 1) made[i] = Number.isNaN(shown[i]) ? NaN : cells[rows[i]!] ?? NaN;
+  return made;
 }
 
 /** Round 0 has no place on a log axis and is left out there. */
@@ -64,12 +70,10 @@ function shownRows(xs: Cell[], logX: boolean): number[] {
 
 export function curveOf(cells: Cells, logX: boolean, logY: boolean, reach = 0): Curve {
   const rows = shownRows(cells.x, logX);
+  const atX = placed(cells.x, rows, logX);
   const raw = placed(cells.y, rows, logY);
-  const curve: Curve = {
-    x: Float64Array.from(rows, (row) => cells.x[row]!),
-    y: Float64Array.from(rows, (row, i) => (Number.isNaN(raw[i]) ? NaN : cells.y[row]!)),
-    at: { x: placed(cells.x, rows, logX), y: smoothed(raw, reach), raw },
-  };
+  const curve: Curve = { x: plain(cells.x, rows, atX), y: plain(cells.y, rows, raw),
+    at: { x: atX, y: smoothed(raw, reach), raw } };
   if (cells.low && cells.high) {
     // A band that reaches below zero has no lower edge on a log axis: there it ends at its line.
     const low = placed(cells.low, rows, logY).map((v, i) => (Number.isNaN(v) ? raw[i]! : v));

@@ -59,7 +59,7 @@ export class NetworkDrawing {
     const height = Math.max(90, (bottom - top) * inner + 2 * margin);
     const shift = (height - (bottom - top) * inner) / 2 - top * inner;
     this.places = layout.places.map(([x, y]) => [margin + x * inner, shift + y * inner]);
-    this.radius = Math.min(18, Math.max(1.4, 0.4 * spacing(layout.places) * inner));
+    this.radius = Math.min(18, Math.max(1.4, 0.36 * spacing(layout.places) * inner));
     const ratio = window.devicePixelRatio || 1;
     for (const canvas of [this.canvas, this.links]) {
       canvas.width = Math.round(width * ratio);

@@ -8,7 +8,7 @@ import { toX, toY } from './frame';
 import type { Frame } from './frame';
 import { onPinch, onWheel } from './gestures';
 import { colorOf } from './marks';
-import { drawDots, drawLayers, drawLine } from './paint';
+import { drawDots, drawHighlight, drawLayers, segmentsOf } from './paint';
 import type { Painter } from './painter';
 import { Plot } from './plot';
 import { Readout } from './readout';
@@ -33,6 +33,7 @@ export class Panel {
   /** Made again when they are next drawn. */
   private curves_: Curve[] | null = null;
   private drawn = '';
+  private segments = 0;
   private followed = 0;
   /** The x that the keyboard stands on. */
   private at: number | null = null;
@@ -92,7 +93,7 @@ export class Panel {
     if (this.plot?.resize(this.stage.clientWidth, this.stage.clientHeight)) this.painter.request(this);
   }
 
-  paint(): void {
+  paint(): number {
     const [x, y] = [this.xRange(), this.yRange()];
     this.plot?.draw(x, y);
     const zoomed = this.zoomed;
@@ -108,6 +109,7 @@ export class Panel {
     this.empty.hidden = !none && this.curves.some(hasPoints);
     this.empty.textContent = none ? 'No run is shown.' : 'No run has values to show here.';
     this.drawTop();
+    return this.segments;
   }
 
   resetZoom(): void {
@@ -123,12 +125,12 @@ export class Panel {
 
   /** The highlighted trace and the dots of the readout, over curves that stay as they are. */
   drawTop(): void {
-    this.plot?.drawTop((context) => {
+    if (this.painter.isSeen(this)) this.plot?.drawTop((context) => {
       const frame = this.frame();
       const trace = this.store.highlighted;
       if (trace !== null && this.curves[trace]) {
         const layer = layerOf(frame, this.curves[trace]!, trace, false);
-        drawLine(context, layer.line, this.traces[trace]!, isDark(), 3.5);
+        drawHighlight(context, layer.line, this.traces[trace]!, isDark());
       }
       drawDots(context, this.readings.map(({ trace: t, x }) => {
         const curve = this.curves[t]!;
@@ -176,6 +178,7 @@ export class Panel {
     const x: Range = [Math.max(fullLow, low), Math.min(fullHigh, high)];
     if (x[1] - x[0] < 1e-6 * (fullHigh - fullLow)) return;
     const whole = x[0] <= fullLow && x[1] >= fullHigh;
+    this.painter.request(this, true);
     this.store.zoom(this.view, whole ? null : x, this.store.window('y', this.view));
   }
 
@@ -183,8 +186,11 @@ export class Panel {
     this.plot?.destroy();
     this.hideCursor();
     this.plot = new Plot(this.stage, this.view.logX, this.view.logY, {
-      draw: (context, frame) => drawLayers(context, sceneOf(frame, this.curves, this.visible),
-        this.traces, isDark()),
+      draw: (context, frame) => {
+        const layers = sceneOf(frame, this.curves, this.visible);
+        this.segments = segmentsOf(layers);
+        drawLayers(context, layers, this.traces, isDark());
+      },
       onCursor: (at) => this.onCursor(at),
       onSelect: (x, y) => this.store.zoom(this.view, x ?? this.store.window('x', this.view), y),
     });

@@ -115,6 +115,8 @@ function sectionBody(section: Section, report: Report): HTMLElement {
 export function summarySection(store: Store): HTMLElement {
   const table = html('table', { class: 'summary' });
   const count = html('p', { class: 'note', role: 'status' });
+  const box = html('div', { class: 'scroll', tabindex: 0, role: 'region',
+    'aria-label': 'Summary of the runs' }, table);
   let headOf = '';
   const render = (): void => {
     const { report, order } = store;
@@ -131,6 +133,7 @@ export function summarySection(store: Store): HTMLElement {
         !sorted ? 'none' : order.descending ? 'descending' : 'ascending');
     }
     const found = sections.reduce((sum, section) => sum + section.runs.length, 0);
+    box.classList.toggle('tall', report.runs.length > 20);
     count.textContent = order.query.trim() ? `${found} of ${report.runs.length} runs` : '';
   };
   store.on(['data', 'order'], render);
@@ -140,6 +143,5 @@ export function summarySection(store: Store): HTMLElement {
     html('p', { class: 'note' }, 'Metrics at the last logged round; loss, gradient² (the squared ' +
       'norm) and accuracy are those of the worst agent. A dash means never reached or not measured.'),
     orderControls(store, 'table', false), count,
-    html('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Summary of the runs' },
-      table));
+    box);
 }
