@@ -201,6 +201,12 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round, std::optional<std::uint3
     lines_.emplace_back(line);
   }
   if (round != last_logged) refuse(fmt::format(": round {} is missing", last_logged.value_or(0)));
+  if (last_logged) agents_.keep(path_, *last_logged);
+}
+
+void RunFolder::add_metrics(const Metrics& m) {
+  agents_.add(m);
+  add_metrics(to_csv(m, columns_));
 }
 
 void RunFolder::add_metrics(std::string line) {
@@ -214,6 +220,7 @@ void RunFolder::publish_metrics(bool immediately) {
   std::string text = csv_header(columns_) + '\n';
   for (const std::string& line : lines_) text += line + '\n';
   write_atomically(path_ / "metrics.csv", text);
+  if (immediately) agents_.write(path_);
   published_at_ = now;
 }
 

@@ -7,14 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "ticopd/experiment/agent_history.hpp"
 #include "ticopd/experiment/claim.hpp"
 #include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 
-// Reads and writes a run's folder: metrics.csv, run.json, final.npy, checkpoint.safetensors. Every
-// file is written under a temporary name and then renamed, so a reader never sees half a file, not
-// even after a crash.
+// Reads and writes a run's folder: metrics.csv, agents.csv, run.json, final.npy,
+// checkpoint.safetensors. Every file is written under a temporary name and then renamed, so a
+// reader never sees half a file, not even after a crash.
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path path, MetricColumns columns = metric_columns())
@@ -44,9 +45,10 @@ class RunFolder {
   // The rows of metrics.csv so far, without its header.
   const std::vector<std::string>& metric_lines() const { return lines_; }
   void set_metrics(std::vector<std::string> lines) { lines_ = std::move(lines); }
-  void add_metrics(const Metrics& m) { add_metrics(to_csv(m, columns_)); }
+  void add_metrics(const Metrics& m);
   void add_metrics(std::string line);
-  // Rewrites the whole file, so at most once a second unless `now` is set.
+  // Rewrites the whole file, so at most once a second unless `now` is set, which also writes the
+  // history of the agents.
   void publish_metrics(bool now);
   // Called after a run failed. Keeps the logged metrics. If there are none, removes the folder that
   // was made for the run, so that the next attempt can use its name, and returns false.
@@ -60,6 +62,7 @@ class RunFolder {
   std::filesystem::path path_;
   MetricColumns columns_;  // of metrics.csv
   std::vector<std::string> lines_;
+  AgentHistory agents_;
   std::optional<FolderClaim> claim_;
   double published_at_ = 0;
 };

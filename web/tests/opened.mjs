@@ -8,16 +8,22 @@ export async function closeBrowser() {
   await browser?.close();
 }
 
-/** A page that fails the test on any request but its own file, and on any error it reports. */
-export async function open(url, options = {}) {
+/**
+ * A page that fails the test on any request but its own file, and on any error it reports. A served
+ * page may ask its own server, and finds it gone in some tests: `served` allows for both.
+ */
+export async function open(url, { served = false, ...options } = {}) {
   browser ??= await launch();
+  const own = (asked) => asked === url || /^(blob|data):/.test(asked) ||
+    (served && new URL(asked).origin === new URL(url).origin);
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 },
     colorScheme: 'light', reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   const trouble = [];
-  page.on('request', (request) => { if (request.url() !== url) trouble.push(`request ${request.url()}`); });
+  page.on('request', (request) => { if (!own(request.url())) trouble.push(`request ${request.url()}`); });
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) trouble.push(message.text());
+    const gone = served && /net::ERR_|status of 50[0-9]/.test(message.text());
+    if (['error', 'warning'].includes(message.type()) && !gone) trouble.push(message.text());
   });
   page.on('pageerror', (error) => trouble.push(error.stack));
   await page.goto(url);
@@ -54,6 +60,14 @@ export async function pixels(page, index) {
 export async function dataset(page, index) {
   await settled(page);
   return panelAt(page, index).evaluate((element) => ({ ...element.dataset }));
+}
+
+/** What a click on a button hands over as a file. */
+export async function saved(page, button) {
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  const parts = [];
+  for await (const part of await download.createReadStream()) parts.push(part);
+  return { name: download.suggestedFilename(), bytes: Buffer.concat(parts) };
 }
 
 export async function readings(page, index) {

@@ -277,6 +277,11 @@ for (const [name, options] of [['light', {}], ['dark', { colorScheme: 'dark' }],
   });
 }
 
+if (!skip) {
+  await import('./interactions.mjs');
+  await import('./live.mjs');
+}
+
 test('a page without a report says so', { skip }, async () => {
   for (const [data, words] of [['"TICOPD_REPORT"', /empty template/], ['{"format": 1,', /not JSON/],
     ['{"format": 7}', /format 7/]]) {
