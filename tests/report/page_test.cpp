@@ -115,9 +115,9 @@ TEST_F(Page, HoldsTheLossesOfAllAgentsAtTheLoggedRounds) {
 TEST_F(Page, PlacesTheAgentsOfAGeometricNetworkUnlessTheFolderIsForeign) {
   Series run = read_series(made_up("a", "a", {{"0", "1", ""}}));
   const Graph graph = geometric(40, 0.3, 7);
-  run.summary["agents"] = 40;
+  run.summary["agents"] = 40u;
   run.summary["config"]["graph"] = {{"kind", "geometric"}, {"radius", 0.3}};
-  run.summary["config"]["seed"] = 7;
+  run.summary["config"]["seed"] = 7u;
   run.summary["edges"] = json::array();
   for (int i = 0; i < 40; ++i)
     for (const int j : graph.neighbours(i))
@@ -125,7 +125,7 @@ TEST_F(Page, PlacesTheAgentsOfAGeometricNetworkUnlessTheFolderIsForeign) {
   const json places = report_json({&run, 1}, {})["runs"][0].value("positions", json());
   ASSERT_EQ(places.size(), 40u);
   EXPECT_NEAR(places[3][0], geometric_points(40, 0.3, 7)[3].first, 1e-4);
-  run.summary["config"]["seed"] = 8;
+  run.summary["config"]["seed"] = 8u;
   EXPECT_FALSE(report_json({&run, 1}, {})["runs"][0].contains("positions"));
   run.summary["config"]["graph"]["radius"] = -1;
   EXPECT_FALSE(report_json({&run, 1}, {})["runs"][0].contains("positions"));
