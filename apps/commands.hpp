@@ -24,6 +24,7 @@ void add_run(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
+void add_watch(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_schema(CLI::App& app, Action& action);
 void add_theory(CLI::App& app, Action& action);

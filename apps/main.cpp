@@ -87,6 +87,7 @@ int run(int argc, char** argv) {
       "  ticopd run experiments/mnist_ring10.toml     run one experiment\n"
       "  ticopd compare experiments/paper_figure.toml run several, draw one figure\n"
       "  ticopd tune experiments/mnist_ring10.toml    find step sizes for an experiment\n"
+      "  ticopd watch runs/first                      show a run on a page while it goes on\n"
       "  ticopd list algorithms                       list the algorithms\n"
       "Exit codes: 0 success, 64 usage, 65 bad data, 69 unavailable, 70 internal, 74 disk,\n"
       "  75 interrupted and saved (resume with --resume), 76 diverged, 78 config");
@@ -95,6 +96,7 @@ int run(int argc, char** argv) {
   add_compare(app, action);
   add_tune(app, action);
   add_report(app, action);
+  add_watch(app, action);
   add_list(app, action);
   add_theory(app, action);
   add_verify(app, action);

@@ -17,6 +17,10 @@ if(TARGET ticopd_mpi)
   install(EXPORT ticopd-mpi-targets NAMESPACE ticopd:: DESTINATION ${package_dir})
 endif()
 
+if(TARGET ticopd_watch)
+  install(TARGETS ticopd_watch LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 configure_package_config_file(cmake/ticopd-config.cmake.in ticopd-config.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(ticopd-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -14,6 +14,7 @@ set(TICOPD_PUBLIC_HEADERS
   experiment/run_set.hpp experiment/schema.hpp experiment/session.hpp
   graph/graph.hpp graph/link_schedule.hpp graph/mixing.hpp
   kernels/activation.hpp kernels/gemm.hpp kernels/kernel.hpp kernels/lanes.hpp
+  live/live_page.hpp
   network/any_network.hpp network/channel_noise.hpp network/cpu.hpp network/field.hpp
   network/ledger.hpp network/metric_scope.hpp network/mirror.hpp network/network.hpp
   network/operand.hpp network/placement.hpp network/routes.hpp network/row_metrics.hpp

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ticopd/algorithms/parameter.hpp"
 #include "ticopd/codecs/codec.hpp"
@@ -63,6 +64,8 @@ struct AlgorithmNeeds {
   bool fixed_graph = false;     // needs every link in every round
   bool unbiased_codec = false;  // E Q(v) = v, or it may diverge or end elsewhere
   std::optional<CodecOptions> codec = {};  // instead of the config's
+  // Parameters that are not given and follow from the number of rounds: the run has one length.
+  std::vector<std::string_view> of_length = {};
 };
 
 template <class A>
@@ -72,6 +75,13 @@ AlgorithmNeeds needs_of(const A& params) {
   if constexpr (requires { params.codec(); }) needs.codec = params.codec();
   needs.fixed_graph = requires { A::fixed_graph; };
   needs.unbiased_codec = requires { A::needs_unbiased_codec; };
+  if constexpr (requires(A planned) { planned.plan(1u); }) {
+    A planned = params;
+    planned.plan(1);
+    for (const auto& p : A::parameters())
+      if (!(params.*p.member).is_set() && (planned.*p.member).is_set())
+        needs.of_length.push_back(p.name);
+  }
   return needs;
 }
 

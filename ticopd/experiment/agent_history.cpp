@@ -18,6 +18,7 @@ constexpr const char* file_name = "agents.csv";
 
 void AgentHistory::add(const Metrics& m) {
   if (too_large_ || m.agents.empty()) return;
+  unwritten_ = true;
   const auto has_loss = [](const AgentMetrics& a) { return a.loss.has_value(); };
   // The first row decides: a colour must mean the same in all of them.
   if (rows_.metric.empty())
@@ -42,7 +43,9 @@ void AgentHistory::keep(const fs::path& folder, std::uint32_t up_to_round) {
   }
 }
 
-void AgentHistory::write(const fs::path& folder) const {
+void AgentHistory::write(const fs::path& folder) {
+  if (!unwritten_) return;
+  unwritten_ = false;
   if (rows_.iterations.empty()) {
     std::error_code ignored;
     fs::remove(folder / file_name, ignored);

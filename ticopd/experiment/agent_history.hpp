@@ -27,8 +27,8 @@ class AgentHistory {
   void add(const Metrics& m);
   // Takes over what an earlier part of the run wrote up to this round.
   void keep(const std::filesystem::path& folder, std::uint32_t up_to_round);
-  // Writes the file, or removes it if the history has become too large.
-  void write(const std::filesystem::path& folder) const;
+  // Writes the file if it lacks a row, or removes it if the history has become too large.
+  void write(const std::filesystem::path& folder);
 
   // Empty if there is no such file, or if it is none of ours.
   static std::optional<AgentRows> read(const std::filesystem::path& folder);
@@ -36,6 +36,7 @@ class AgentHistory {
  private:
   AgentRows rows_;
   bool too_large_ = false;
+  bool unwritten_ = true;  // also true at first: an earlier run may have left a file
 };
 
 }  // namespace ticopd

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <ctime>
+#include <thread>
 #include <utility>
 
 #include "ticopd/error.hpp"
@@ -68,11 +70,26 @@ bool FolderClaim::make(const fs::path& folder) {
   }
 }
 
+namespace {
+
+// 0, or errno. A reader may look at the folder just now (FolderGlance): it is gone in a moment.
+int lock_soon(int fd) {
+  constexpr auto moment = std::chrono::milliseconds(10);
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+    if (errno != EWOULDBLOCK) return errno;
+    std::this_thread::sleep_for(moment);
+  }
+  return EWOULDBLOCK;
+}
+
+}  // namespace
+
 void FolderClaim::hold() {
   for (int attempt = 0; attempt < 100; ++attempt) {
     fd_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd_ >= 0 && ::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return;  // the file system has no such locks
+    if (const int error = fd_ >= 0 ? lock_soon(fd_) : 0; error != 0) {
+      if (error != EWOULDBLOCK) return;  // the file system has no such locks
       made_.clear();                     // the other process uses it now
       throw UsageError(fmt::format(
           "--out {}: another ticopd is using it; wait until it ends, or give another folder",
@@ -83,6 +100,15 @@ void FolderClaim::hold() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
     make(path_);
   }
+}
+
+FolderGlance::FolderGlance(const fs::path& folder)
+    : fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (fd_ >= 0) in_use_ = ::flock(fd_, LOCK_SH | LOCK_NB) != 0;
+}
+
+FolderGlance::~FolderGlance() {
+  if (fd_ >= 0) ::close(fd_);
 }
 
 bool FolderClaim::still_there() const {

@@ -40,6 +40,22 @@ class FolderClaim {
   int fd_ = -1;
 };
 
+// Looks whether a folder is in use, and keeps programs from beginning in it until the end of the
+// scope, so the scope must be short: hold() waits a moment for it.
+class FolderGlance {
+ public:
+  explicit FolderGlance(const std::filesystem::path& folder);
+  FolderGlance(const FolderGlance&) = delete;
+  FolderGlance& operator=(const FolderGlance&) = delete;
+  ~FolderGlance();
+
+  bool in_use() const { return in_use_; }  // true also if the file system cannot tell
+
+ private:
+  int fd_ = -1;
+  bool in_use_ = true;
+};
+
 // runs/NAME-TIME, with a number appended if that name is taken. The folder is created at once, so
 // that no other process can take the name.
 FolderClaim default_folder(const std::string& name);

@@ -8,9 +8,9 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/options.hpp"
+#include "ticopd/experiment/resume.hpp"
 #include "ticopd/experiment/run_json.hpp"
 #include "ticopd/experiment/summary.hpp"
-#include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/checkpoint.hpp"
 #include "ticopd/run/inputs.hpp"
 #include "ticopd/run/machine.hpp"
@@ -159,26 +159,18 @@ class ExperimentRun {
   std::optional<json> finished_before() {
     std::optional<json> before = folder_.read_summary();
     if (!before) return std::nullopt;
-    const json theirs = identity_of((*before)["config"], folder_.path() / "run.json");
-    refuse_difference(first_difference(config_.identity(), theirs));
+    check_resume(config_, folder_.path());
     if ((*before)["status"] == "diverged")
       throw Diverged(
           fmt::format("{}: {}", folder_.path().string(), before->value("reason", "diverged")));
     inputs_before_ = before->value("inputs", json());
     if ((*before)["status"] != "finished") return std::nullopt;
+    if ((*before)["config"].value("iterations", json()) != config_.tree()["iterations"])
+      return std::nullopt;  // it is to be longer
     // Somebody may have removed it, or the disk: the checkpoint has the rows to write it again.
     if (!fs::exists(folder_.path() / "final.npy") && fs::exists(folder_.checkpoint()))
       return std::nullopt;
     return RunFolder::require_finished(folder_.path());
-  }
-
-  // The identity of a config that stands in `file`.
-  json identity_of(const json& tree, const fs::path& file) const {
-    try {
-      return Config::resolved(tree, config_.folder()).identity();
-    } catch (const ConfigError& e) {
-      throw FormatError(fmt::format("{}: its config is damaged: {}", file.string(), e.what()));
-    }
   }
 
   // The same for all ranks, or one would wait for the others.
@@ -196,33 +188,9 @@ class ExperimentRun {
       folder_.keep_metrics(0, std::nullopt);  // begins anew, unless metrics.csv is somebody else's
       return;
     }
-    const CheckpointNotes notes = read_checkpoint_notes(folder_.checkpoint());
-    const json theirs = notes.contains("config") ? parse_json(notes.at("config")) : json();
-    if (!theirs.is_object() || !notes.contains("round"))
-      throw FormatError(folder_.checkpoint().string() + ": its notes are damaged");
-    refuse_difference(
-        first_difference(config_.identity(), identity_of(theirs, folder_.checkpoint())));
-    const auto round = parse_number<std::uint32_t>(notes.at("round"));
-    if (!round || *round > config_.get<std::uint32_t>("iterations"))
-      throw FormatError(fmt::format("{}: its notes are damaged: round {}",
-                                    folder_.checkpoint().string(), notes.at("round")));
-    folder_.keep_metrics(*round, last_logged(notes, *round));
-  }
-
-  // The last round up to the checkpoint that must be in metrics.csv; empty if there is none.
-  std::optional<std::uint32_t> last_logged(const CheckpointNotes& notes,
-                                           std::uint32_t round) const {
-    if (notes.contains("inputs")) {  // checkpoints with fingerprints say it
-      if (!notes.contains("logged")) return std::nullopt;
-      const auto logged = parse_number<std::uint32_t>(notes.at("logged"));
-      if (!logged || *logged > round)
-        throw FormatError(fmt::format("{}: its notes are damaged: round {} logged before round {}",
-                                      folder_.checkpoint().string(), notes.at("logged"), round));
-      return logged;
-    }
-    const LogRounds log = log_rounds(config_);
-    while (!log(round, config_.get<std::uint32_t>("iterations"))) --round;
-    return round;
+    const ResumePoint point =
+        resume_point(config_, read_checkpoint_notes(folder_.checkpoint()), folder_.checkpoint());
+    folder_.keep_metrics(point.round, point.logged);
   }
 
   void refuse_difference(const std::string& difference) const {
@@ -243,7 +211,10 @@ class ExperimentRun {
     s.saving.config = config_.identity().dump();
     s.saving.resume = options_.resume;
     s.watch.stop = options_.stop;
-    s.watch.on_round = options_.on_round;
+    s.watch.on_round = [this](std::uint32_t round) {
+      folder_.publish_metrics(false);
+      if (options_.on_round) options_.on_round(round);
+    };
     s.watch.on_log = [this](const Metrics& m) {
       folder_.add_metrics(m);
       if (options_.on_log) options_.on_log(m);
@@ -253,6 +224,7 @@ class ExperimentRun {
     s.watch.on_begin = [this] {
       begun_ = true;
       folder_.write_summary(opening());
+      folder_.forget_final();
     };
     s.watch.on_warning = [this](const std::string& text) {
       if (options_.prepare.say) options_.prepare.say("warning: " + text);

@@ -211,17 +211,22 @@ void RunFolder::add_metrics(const Metrics& m) {
 
 void RunFolder::add_metrics(std::string line) {
   lines_.push_back(std::move(line));
+  unpublished_ = true;
   publish_metrics(false);
 }
 
 void RunFolder::publish_metrics(bool immediately) {
+  if (immediately) agents_.write(path_);
+  constexpr double least_pause = 1, share = 0.02;  // seconds; of the time of the run
+  if (!immediately && !unpublished_) return;
   const double now = seconds_now();
-  if (!immediately && now - published_at_ < 1) return;
+  if (!immediately && now < publish_at_) return;
   std::string text = csv_header(columns_) + '\n';
   for (const std::string& line : lines_) text += line + '\n';
   write_atomically(path_ / "metrics.csv", text);
-  if (immediately) agents_.write(path_);
-  published_at_ = now;
+  unpublished_ = false;
+  const double then = seconds_now();
+  publish_at_ = then + std::max(least_pause, (then - now) / share);
 }
 
 bool RunFolder::abandon() {
@@ -237,6 +242,11 @@ bool RunFolder::abandon() {
 
 void RunFolder::write_summary(const json& summary) const {
   write_atomically(path_ / "run.json", json_text(summary));
+}
+
+void RunFolder::forget_final() const {
+  std::error_code error;
+  fs::remove(path_ / "final.npy", error);
 }
 
 }  // namespace ticopd

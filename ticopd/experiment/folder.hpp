@@ -47,14 +47,17 @@ class RunFolder {
   void set_metrics(std::vector<std::string> lines) { lines_ = std::move(lines); }
   void add_metrics(const Metrics& m);
   void add_metrics(std::string line);
-  // Rewrites the whole file, so at most once a second unless `now` is set, which also writes the
-  // history of the agents.
+  // Rewrites the whole file, if it lacks a row: at once, or else at most once a second, and less
+  // often where writing is slow. Called after every round, so that a row is visible within a second.
+  // `now` also writes the history of the agents.
   void publish_metrics(bool now);
   // Called after a run failed. Keeps the logged metrics. If there are none, removes the folder that
   // was made for the run, so that the next attempt can use its name, and returns false.
   bool abandon();
 
   void write_summary(const nlohmann::json& summary) const;
+  // Removes the models of a finished run that goes on: they are not those of its end any more.
+  void forget_final() const;
 
  private:
   bool is_ours() const;  // it holds a run by ticopd
@@ -64,7 +67,8 @@ class RunFolder {
   std::vector<std::string> lines_;
   AgentHistory agents_;
   std::optional<FolderClaim> claim_;
-  double published_at_ = 0;
+  bool unpublished_ = false;  // a row that the file lacks
+  double publish_at_ = 0;     // not earlier, unless asked to
 };
 
 }  // namespace ticopd

@@ -10,6 +10,7 @@
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/kinds.hpp"
 #include "ticopd/experiment/options.hpp"
+#include "ticopd/experiment/resume.hpp"
 #include "ticopd/experiment/summary.hpp"
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/inputs.hpp"
@@ -142,7 +143,8 @@ class TypedSession final : public Session {
       throw UsageError(fmt::format("resume: {} holds no checkpoint of a run", folder.string()));
     const CheckpointNotes notes = read_checkpoint_notes(files.checkpoint());
     refuse_other_config(notes, files.checkpoint());
-    const SavedState saved = SavedState::read(files.checkpoint(), prepared_.setup.graph.agents());
+    SavedState saved = SavedState::read(files.checkpoint(), prepared_.setup.graph.agents());
+    saved.make_longer(prepared_.setup.iterations, log_rounds(config_), files.checkpoint());
     files.keep_metrics(saved.round, saved.logged);
     run_->resume(files.checkpoint());
     lines_ = files.metric_lines();
@@ -207,15 +209,9 @@ class TypedSession final : public Session {
   }
 
   void refuse_difference(const json& theirs, const fs::path& file) const {
-    json identity;
-    try {
-      identity = Config::resolved(theirs, config_.folder()).identity();
-    } catch (const ConfigError& e) {
-      throw FormatError(fmt::format("{}: its config is damaged: {}", file.string(), e.what()));
-    }
-    if (const std::string difference = first_difference(config_.identity(), identity);
-        !difference.empty())
-      throw ConfigError(fmt::format("{} is of another run: {}", file.string(), difference));
+    const std::string why = why_not_resumed(config_, identity_in(theirs, file, config_));
+    if (!why.empty())
+      throw ConfigError(fmt::format("{} is of another run: {}", file.string(), why));
   }
 
   void write_metrics(RunFolder& files, std::size_t lines) {

@@ -4,7 +4,9 @@
 #include <map>
 
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/claim.hpp"
 #include "ticopd/report/report.hpp"
+#include "ticopd/report/search_folder.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
 
@@ -51,23 +53,20 @@ std::string word_of(const json& tree, const char* key) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-void add_comparison(const fs::path& folder, const std::string& label, Collection& all) {
+void add_comparison(const fs::path& folder, const std::string& label, const ReadRun& read,
+                    Collection& all) {
   const fs::path file = folder / "compare.json";
   const json tree = read_comparison(file);
   for (const json& entry : tree["runs"]) {
     const auto name = entry["label"].get<std::string>();
     const fs::path run = folder / entry["folder"].get<std::string>();
-    std::error_code error;
-    // run.json is there from the start, metrics.csv after the first logged round.
-    if (!fs::exists(run / "run.json", error) || !fs::exists(run / "metrics.csv", error)) {
-      all.missing.push_back(
-          fmt::format("{}: this run has not ended yet ({} has no run.json with metrics.csv)", name,
-                      run.string()));
-      continue;
+    try {
+      Series series = read(run);
+      series.label = label.empty() ? name : label + ": " + name;
+      all.runs.push_back(std::move(series));
+    } catch (const NoRowYet& e) {
+      all.missing.push_back(fmt::format("{}: {}", name, e.what()));
     }
-    Series series = read_series(run);
-    series.label = label.empty() ? name : label + ": " + name;
-    all.runs.push_back(std::move(series));
   }
   for (const json& entry : tree.value("targets", json::array())) {
     Target target{entry["metric"], entry["value"]};
@@ -84,28 +83,78 @@ void add_comparison(const fs::path& folder, const std::string& label, Collection
     all.options.bits = bits;
 }
 
+void add_run(const fs::path& folder, const std::string& label, const ReadRun& read,
+             Collection& all) {
+  try {
+    all.runs.push_back(read(folder));
+    if (!label.empty()) all.runs.back().label = label;
+  } catch (const NoRowYet& e) {
+    all.missing.push_back(label.empty() ? e.what() : fmt::format("{}: {}", label, e.what()));
+  }
+}
+
+// The trials of a search of step sizes, each as a run. A file with several runs has one search for
+// each, in folders of their own.
+void add_searches(const fs::path& folder, const std::string& label, Collection& all) {
+  const std::vector<fs::path> searches = searches_in(folder);
+  for (const fs::path& search : searches) {
+    std::string name = label;
+    if (search != folder) name += (label.empty() ? "" : ": ") + search.filename().string();
+    add_search(search, name, all.runs, all.missing);
+  }
+}
+
 }  // namespace
 
-Collection read_folders(std::span<const std::string> words) {
+Series read_run(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(folder / "run.json", error) && !error &&
+      !fs::exists(folder / "metrics.csv", error))
+    if (!fs::exists(folder, error) || holds_only_unfinished(folder) || fs::is_empty(folder, error))
+      throw NoRowYet(fmt::format("{}: the run has not begun", folder.string()));
+  Series series = read_series(folder);
+  if (series.status() == "running" && !FolderGlance(folder).in_use())
+    series.mark_stopped(ended_process);
+  return series;
+}
+
+fs::path folder_of_word(const std::string& word) {
+  return split_word(word).second;
+}
+
+void require_folders(std::span<const std::string> words) {
+  for (const std::string& word : words)
+    if (std::error_code error; !fs::is_directory(folder_of_word(word), error))
+      read_series(folder_of_word(word));  // says what is wrong with it
+}
+
+Collection gather_folders(std::span<const std::string> words, const ReadRun& read) {
   Collection all;
   for (const std::string& word : words) {
     const auto [label, folder] = split_word(word);
     all.options.folder = folder;
     std::error_code error;
-    if (fs::exists(folder / "compare.json", error)) {
-      add_comparison(folder, label, all);
-    } else {
-      all.runs.push_back(read_series(folder));
-      if (!label.empty()) all.runs.back().label = label;
-    }
+    if (fs::exists(folder / "compare.json", error))
+      add_comparison(folder, label, read, all);
+    else if (!fs::exists(folder / "run.json", error) && !searches_in(folder).empty())
+      add_searches(folder, label, all);
+    else
+      add_run(folder, label, read, all);
   }
   // Several folders make a new report: title and command of one comparison do not describe it.
   if (words.size() != 1) {
     all.options.title = all.options.command = "";
     all.options.folder.clear();
   }
+  return all;
+}
+
+Collection read_folders(std::span<const std::string> words) {
+  require_folders(words);
+  Collection all = gather_folders(words, read_run);
   if (all.runs.empty())
-    throw FormatError(fmt::format("{}: no run to report yet", fmt::join(words, " ")));
+    throw FormatError(fmt::format("{}: no run to report yet{}{}", fmt::join(words, " "),
+                                  all.missing.empty() ? "" : ": ", fmt::join(all.missing, "; ")));
   refuse_same_labels(all.runs);
   return all;
 }

@@ -29,11 +29,11 @@ json style_json(const Style& s) {
   return {{"color", s.color}, {"dash", s.dash}, {"marker", s.marker}};
 }
 
-json metrics_json(const Series& run, std::span<const std::size_t> columns) {
+json metrics_json(const Series& run, std::span<const std::size_t> columns, std::size_t from = 0) {
   json all = json::array();
   for (const std::size_t c : columns) {
     json values = json::array();
-    for (const auto& v : run.columns[c]) values.push_back(number(v));
+    for (const auto& v : std::span(run.columns[c]).subspan(from)) values.push_back(number(v));
     all.push_back(std::move(values));
   }
   return all;
@@ -128,13 +128,20 @@ json machine_json(const Series& run) {
   return machine;
 }
 
+// In older folders the summary of a diverged run counts no rounds, but its metrics do.
+std::uint32_t iterations_of(const Series& run) {
+  const json& rounds = run.field("/iterations");
+  return std::max(run.last_iteration(),
+                  rounds.is_number_unsigned() ? rounds.get<std::uint32_t>() : 0);
+}
+
+json seconds_of(const Series& run) {
+  const json& seconds = run.field("/seconds/total");
+  return seconds.is_number() && seconds > 0 ? seconds : number(run.column("seconds").back());
+}
+
 json run_json(const Series& run, const Style& style, std::span<const std::size_t> columns,
               const ReportOptions& options) {
-  // In older folders the summary of a diverged run counts no rounds, but its metrics do.
-  const json& rounds = run.field("/iterations");
-  const std::uint32_t iterations =
-      std::max(run.last_iteration(), rounds.is_number_unsigned() ? rounds.get<std::uint32_t>() : 0);
-  const json& seconds = run.field("/seconds/total");
   return {{"label", run.label},
           {"folder", folder_name(run, options)},
           {"status", run.status()},
@@ -142,9 +149,8 @@ json run_json(const Series& run, const Style& style, std::span<const std::size_t
           {"algorithm", run.algorithm()},
           {"codec", run.codec()},
           {"rate", number(run.rate())},
-          {"iterations", iterations},
-          {"seconds",
-           seconds.is_number() && seconds > 0 ? seconds : number(run.column("seconds").back())},
+          {"iterations", iterations_of(run)},
+          {"seconds", seconds_of(run)},
           {"digest", run.word("/digest")},
           {"data", run.word("/data")},
           {"dimension", run.dimension()},
@@ -181,6 +187,15 @@ json higher_is_better_json(std::span<const std::string_view> columns) {
 }
 
 }  // namespace
+
+json rows_json(const Series& run, std::span<const std::size_t> columns, std::size_t from) {
+  return {{"from", from},
+          {"metrics", metrics_json(run, columns, from)},
+          {"status", run.status()},
+          {"iterations", iterations_of(run)},
+          {"seconds", seconds_of(run)},
+          {"last", last_json(run)}};
+}
 
 json report_json(std::span<const Series> runs, const ReportOptions& options) {
   json targets = json::array(), all = json::array();

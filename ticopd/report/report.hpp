@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -53,10 +54,26 @@ struct Collection {
   std::vector<Series> runs;
   // Title, command and targets come from compare.json; `folder` is set if only one was given.
   ReportOptions options;
-  std::vector<std::string> missing;  // runs of a compare folder that have not ended
+  std::vector<std::string> missing;  // runs without a row: not begun, or only just; and why
 };
-// FormatError for a folder that is neither a run nor a comparison, or that holds damaged files.
+// Run folders, comparisons and searches, finished or not. FormatError for a folder that is none of
+// them, that holds damaged files, or if no run has a row yet.
 Collection read_folders(std::span<const std::string> words);
+
+// read_series, and "stopped" in place of "running" if no process has the folder. NoRowYet also for
+// a run that has not begun.
+Series read_run(const std::filesystem::path& folder);
+inline constexpr const char* ended_process = "its process ended; go on with --resume";
+
+// read_folders with another way to read a run, and without an error if no run has a row yet or two
+// have the same label.
+using ReadRun = std::function<Series(const std::filesystem::path& folder)>;
+Collection gather_folders(std::span<const std::string> words, const ReadRun& read);
+
+// FormatError if one of them is no folder.
+void require_folders(std::span<const std::string> words);
+// The folder in an argument: DIR or LABEL=DIR.
+std::filesystem::path folder_of_word(const std::string& word);
 
 // The run's folder relative to the report's folder, so that both can be moved together.
 std::string folder_name(const Series& run, const ReportOptions& options);
@@ -66,6 +83,10 @@ void refuse_same_labels(std::span<const Series> runs);
 
 // The page's data, in the format that web/src/data.ts reads.
 nlohmann::json report_json(std::span<const Series> runs, const ReportOptions& options);
+
+// The rows of a run from row `from` on: one list for each of these columns (shown_columns), and
+// what of the run changes with them. A page that has the rows before adds them.
+nlohmann::json rows_json(const Series& run, std::span<const std::size_t> columns, std::size_t from);
 
 // One line per run: label, method and codec, the last row of metrics.csv, the digest, and when the
 // run reached each target.

@@ -49,7 +49,8 @@ class MetricsReader {
       row(take_line(text));
       if (!whole) refuse("the file ends in the middle of a line");
     }
-    if (columns_.front().empty()) refuse("there is no row after the header");
+    if (columns_.front().empty())
+      throw NoRowYet(fmt::format("{}:1: the run has logged no row yet", file_.string()));
     series.columns = std::move(columns_);
     series.own = std::move(own_);
   }
@@ -165,6 +166,11 @@ std::string Series::status() const {
   return word("/status");
 }
 
+void Series::mark_stopped(const std::string& reason) {
+  summary["status"] = "stopped";
+  summary["reason"] = reason;
+}
+
 bool Series::has(std::string_view name) const {
   return column(name).back().has_value();
 }
@@ -214,6 +220,9 @@ Series read_series(const fs::path& folder) {
         fs::exists(folder / "metrics.csv", error) ? " (the run has not ended: resume it)" : ""));
   Series series;
   series.folder = folder;
+  // run.json is there from the start, metrics.csv after the first logged round.
+  if (!fs::exists(folder / "metrics.csv", error) && !error)
+    throw NoRowYet(fmt::format("{}: the run has logged no row yet", folder.string()));
   series.summary = RunFolder::require_summary(folder);
   series.label = series.word("/config/name");
   if (series.label.empty()) series.label = fs::absolute(folder / "").parent_path().filename();

@@ -10,7 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "ticopd/error.hpp"
+
 namespace ticopd {
+
+// A run that has not logged a row yet, or has not begun. The message says which.
+struct NoRowYet : FormatError {
+  using FormatError::FormatError;
+};
 
 // One run folder, read back: run.json as it is, and metrics.csv as columns.
 struct Series {
@@ -33,7 +40,9 @@ struct Series {
   const nlohmann::json& field(const char* pointer) const;
   std::string word(const char* pointer) const;
 
-  std::string status() const;  // finished, interrupted, diverged
+  std::string status() const;  // running, stopped, finished, interrupted, diverged
+  // Says "stopped", and why, of a run that run.json calls running.
+  void mark_stopped(const std::string& reason);
   // True if the status is diverged, or if the loss ever exceeded a hundred times the first one.
   bool blew_up() const;
   std::string algorithm() const;  // "ticopd"
@@ -44,8 +53,8 @@ struct Series {
 };
 
 // FormatError for a folder without run.json, and for damaged metrics: another header, a line that
-// is cut off, a cell that is not a number, rounds that do not ascend, no row. The error names the
-// file and the line.
+// is cut off, a cell that is not a number, rounds that do not ascend. The error names the file and
+// the line. NoRowYet for a run that has only begun.
 Series read_series(const std::filesystem::path& folder);
 
 // The columns of metrics.csv that reports know, and those of them that say how well a run does.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/claim.hpp"
 #include "ticopd/report/figure.hpp"
 #include "ticopd/report/page.hpp"
 #include "ticopd/report/report.hpp"
@@ -31,7 +32,8 @@ Written write_report(const fs::path& folder, std::span<const Series> runs,
     write_atomically(folder / name, text);
     written.files.push_back(folder / name);
   };
-  remove_unfinished(folder);
+  // In the folder of a run that goes on they are not left over: it is writing them.
+  if (const FolderGlance glance(folder); !glance.in_use()) remove_unfinished(folder);
   write("summary.csv", summary_csv(runs, here));
   std::string no_figure;
   try {

@@ -196,6 +196,9 @@ struct Run<T>::State {
     // Full metrics need buffers as large as all models: they go back to the system until the next
     // logged round. The other levels need so little that to fault it in again would cost more.
     if (watch.level == MetricLevel::full && net->state_bytes() > (1u << 20)) give_memory_back();
+    // A longer run does not log this round.
+    if (round() == end && !watch.only_last && !watch.rounds(round(), 0))
+      before_last_row = BeforeLastRow{digest.state(), logged};
     digest.add(*net, run->x());
     m.seconds = clock.seconds();
     last = m;
@@ -268,7 +271,8 @@ struct Run<T>::State {
                            .machine = machine_now(),
                            .logged = logged,
                            .first_loss = first_loss,
-                           .seconds = seconds_of_leader()};
+                           .seconds = seconds_of_leader(),
+                           .before_last_row = before_last_row};
     return saved.to_notes();
   }
 
@@ -283,12 +287,15 @@ struct Run<T>::State {
   void restore(const std::filesystem::path& file) {
     refuse_other_checkpoint(file, transport);
     if (!std::filesystem::exists(file)) return;  // stopped before the first checkpoint
-    const SavedState saved = SavedState::read(file, setup.graph.agents());
+    SavedState saved = SavedState::read(file, setup.graph.agents());
     refuse_other_inputs(file, saved);
     warn_of_other_machine(file, saved);
     if (saved.round > setup.iterations)
       throw FormatError(fmt::format("{}: is of round {}, and the run has {}", file.string(),
                                     saved.round, setup.iterations));
+    if (!watch.only_last) saved.make_longer(setup.iterations, watch.rounds, file);
+    // Files of 0.1 do not say it: they were saved after the round was logged.
+    if (saved.inputs.is_null() && !saved.logged) saved.logged = saved.round;
     try {
       std::vector<Ledger::Agent> ledger;
       for (std::size_t row = 0; row < net->placement().rows(); ++row) {
@@ -302,8 +309,8 @@ struct Run<T>::State {
       digest = Digest::restore(saved.digest);
       clock.begin_at(saved.seconds);
       if (!watch.first_loss) first_loss = saved.first_loss;
-      // Files of 0.1 do not say it: they were saved after the round was logged.
-      logged = saved.logged || !saved.inputs.is_null() ? saved.logged : saved.round;
+      logged = saved.logged;
+      before_last_row = saved.before_last_row;
       net->ledger().agents = std::move(ledger);
       bits = saved.bits_before.is_null() ? bits_sent() : saved.bits_before.get<double>();
       traffic.begin(*net, saved.parts.is_null() ? TrafficRecord::part_of(saved.ledger, round())
@@ -393,6 +400,7 @@ struct Run<T>::State {
   nlohmann::json inputs;                // of all agents
   std::optional<double> first_loss;     // empty: not known, as at the level of rows
   std::optional<std::uint32_t> logged;  // the last logged round
+  std::optional<BeforeLastRow> before_last_row;
   bool begun = false, stopped = false;
   bool within = false;  // somebody is below step(): the state is not that of a whole round
   std::optional<Snapshot> snapshot;

@@ -1,5 +1,7 @@
 #include "ticopd/run/saved_state.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <stdexcept>
 
@@ -75,7 +77,39 @@ CheckpointNotes SavedState::to_notes() const {
                         {"first_loss", first_loss ? json(*first_loss).dump() : "null"},
                         {"seconds", json(seconds).dump()}};
   if (logged) notes["logged"] = std::to_string(*logged);
+  if (before_last_row) {
+    json before{{"digest", before_last_row->digest}};
+    if (before_last_row->logged) before["logged"] = *before_last_row->logged;
+    notes["before_last_row"] = before.dump();
+  }
   return notes;
+}
+
+void SavedState::read_before_last_row(const CheckpointNotes& notes,
+                                      const std::filesystem::path& file) {
+  const auto found = notes.find("before_last_row");
+  if (found == notes.end()) return;
+  const json value = parse_json(found->second);
+  const json digest = value.is_object() ? value.value("digest", json()) : json();
+  const json last = value.is_object() ? value.value("logged", json()) : json();
+  const bool fits = last.is_null() || (last.is_number_unsigned() && last < round);
+  if (!digest.is_string() || !fits)
+    throw FormatError(file.string() + ": its notes are damaged: before_last_row");
+  before_last_row = BeforeLastRow{.digest = digest, .logged = {}};
+  if (!last.is_null()) before_last_row->logged = last;
+}
+
+void SavedState::make_longer(std::uint32_t iterations, const LogRounds& rounds,
+                             const std::filesystem::path& file) {
+  if (round >= iterations || logged != round || rounds(round, iterations)) return;
+  if (!before_last_row)
+    throw ConfigError(fmt::format(
+        "{}: was made by an older version, which kept no state from before the row of round {}; a "
+        "run of {} rounds does not log that round, so it cannot go on from here: give a new folder",
+        file.string(), round, iterations));
+  digest = before_last_row->digest;
+  logged = before_last_row->logged;
+  before_last_row.reset();
 }
 
 SavedState SavedState::read(const std::filesystem::path& file, int agents) {
@@ -107,6 +141,7 @@ SavedState SavedState::read(const std::filesystem::path& file, int agents) {
     saved.machine = note_if_there(notes, "machine");
     if (notes.contains("logged")) saved.logged = round_of(notes.at("logged"));
     if (saved.logged && *saved.logged > saved.round) throw std::invalid_argument("logged");
+    saved.read_before_last_row(notes, file);
     return saved;
   } catch (const std::out_of_range&) {
     throw damaged(": one is missing");

@@ -10,6 +10,7 @@
 #include "ticopd/cuda/cuda.hpp"
 #include "ticopd/experiment/claim.hpp"
 #include "ticopd/experiment/experiment.hpp"
+#include "ticopd/experiment/resume.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
 #include "ticopd/system/stopping.hpp"
@@ -99,6 +100,13 @@ void begin_folder(const fs::path& out, bool resume, const json& record) {
   if (!fs::exists(out / "compare.json", error)) write_record(out, record);
 }
 
+// Before the first run goes on: the last one may be refused hours later.
+void check_resumed_runs(const RunSet& run_set, const fs::path& out) {
+  for (const RunSet::Run& run : run_set.runs)
+    if (std::error_code error; fs::is_directory(out / run.folder, error))
+      check_resume(run.config, out / run.folder);
+}
+
 // Called after a failure. If no run has begun, compare.json is the only file; it is removed so that
 // the same command can be tried again.
 void leave_nothing(const fs::path& out) {
@@ -159,6 +167,7 @@ Compared compare(const RunSet& run_set, const CompareOptions& options) {
   check_all(run_set, options);
   FolderClaim claim = folder_for(options.out, run_set.name);
   claim.hold();
+  if (options.resume) check_resumed_runs(run_set, claim.path());
   begin_folder(claim.path(), options.resume, record);
   if (options.on_folder) options.on_folder(claim.path());
   Compared compared{.folder = claim.path()};
