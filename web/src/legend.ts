@@ -48,7 +48,7 @@ class List {
   }
 
   private section({ name, traces }: { name: string; traces: number[] }): HTMLElement[] {
-    const list = html('ul', { class: 'runs' }, ...traces.map((i) => html('li', {}, this.entry(i))));
+    const list = html('ul', { class: this.store.traces.length > 16 ? 'runs many' : 'runs' }, ...traces.map((i) => html('li', {}, this.entry(i))));
     if (!name) return [list];
     const runs = traces.flatMap((i) => this.store.traces[i]!.runs);
     const fold = html('button', { type: 'button', class: 'fold', 'aria-expanded': String(!this.folded.has(name)),

@@ -68,8 +68,9 @@ export class Readout {
     row.classList.toggle('near', near);
     const [xCell, yCell] = row.querySelectorAll('td');
     xCell!.textContent = short(x, 5);
-    yCell!.textContent = low === undefined ? short(y, 5)
-      : `${short(y, 4)} (${short(low, 3)} … ${short(high, 3)})`;
+    const band = low === undefined ? []
+      : [' ', html('span', { class: 'bounds' }, `(${short(low, 3)} … ${short(high, 3)})`)];
+    yCell!.replaceChildren(short(y, low === undefined ? 5 : 4), ...band);
     return row;
   }
 }

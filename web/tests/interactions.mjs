@@ -210,6 +210,8 @@ test('two fingers zoom, on a page of one column that does not scroll sideways', 
   await p.touchscreen.tap(box.x + box.width / 2, box.y + 60);
   const seen = await panelAt(p, 0).locator('.readout').boundingBox();
   assert.ok(seen && seen.x >= 0 && seen.x + seen.width <= 390, JSON.stringify(seen));
+  const cut = await panelAt(p, 0).locator('.readout').evaluate((e) => e.scrollWidth - e.clientWidth);
+  assert.ok(cut <= 0, `${cut} px of the box are cut off`);
   await close();
 });
 
