@@ -68,7 +68,7 @@ class List {
     const trace = store.traces[index]!;
     const words = html('span', { class: 'run-label' }, trace.label);
     if (trace.grouped) words.append(' ', html('span', { class: 'count' }, `${trace.runs.length} runs`));
-    if (trace.status !== 'finished') words.append(' ', html('span', { class: 'status' }, trace.status));
+    if (trace.status !== 'finished') words.append(' ', html('span', { class: `status ${trace.status}` }, trace.status));
     const button = html('button', { type: 'button', class: 'run', 'data-run': trace.runs[0]!,
       click: () => store.show(trace.runs, !store.isShown(trace)),
       mouseenter: () => store.highlight(index), mouseleave: () => store.highlight(null),

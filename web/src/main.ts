@@ -4,7 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import './styles.css';
 import { configSection, reproduceSection } from './configs';
 import { NoReport, parseReport } from './data';
-import type { Report } from './data';
+import type { Report, Run } from './data';
 import { html } from './dom';
 import { follow } from './live';
 import { colorRules } from './marks';
@@ -51,21 +51,27 @@ function fillMain(main: HTMLElement, store: Store): void {
   panels.draw();
 }
 
+/** A live page waits for the first row: before it nobody knows which metrics the runs have. */
+function canFill(report: Report): boolean {
+  const logged = (run: Run): boolean => (run.metrics.get('iteration') ?? []).length > 0;
+  return report.runs.length > 0 && (report.live === null || report.runs.some(logged));
+}
+
 function showReport(page: HTMLElement, report: Report): void {
   document.title = `${report.title} – ticopd report`;
   document.head.append(colorRules());
   const store = new Store(report);
   const main = html('main', { id: 'main', tabindex: -1 });
   page.replaceChildren(header(store), main);
-  if (report.runs.length > 0) {
+  if (canFill(report)) {
     fillMain(main, store);
     return;
   }
-  main.append(html('p', { class: 'problem' }, report.live ? 'No run has begun yet.'
+  main.append(html('p', { class: 'problem' }, report.live ? 'No run has logged a row yet.'
     : 'This report holds no run.'));
   let filled = false;
   store.on(['data'], () => {
-    if (filled || store.runs.length === 0) return;
+    if (filled || !canFill(store.report)) return;
     filled = true;
     fillMain(main, store);
   });

@@ -167,10 +167,10 @@ test('the wheel scrolls the page, and zooms with Ctrl or once a panel has the fo
   const box = await plotBox(p, 0);
   const full = await dataset(p, 0);
   await p.mouse.move(box.x + box.width * 0.7, box.y + 60);
-  await p.mouse.wheel(0, 40);
+  await p.mouse.wheel(0, -40);
   await p.waitForTimeout(150);
   assert.deepEqual(await dataset(p, 0), full, 'no zoom');
-  await p.mouse.wheel(0, -40);
+  await p.mouse.wheel(0, 40);
   await p.waitForTimeout(150);
   const wide = (data) => Math.log(Number(data.xMax) / Number(data.xMin));
   await p.keyboard.down('Control');

@@ -121,9 +121,14 @@ test('a page that is opened before the first run fills itself', async () => {
     return { report: { ...report, runs: [] }, rest };
   });
   await state('live');
-  await page.getByText('No run has begun yet.').waitFor();
-  server.report.runs = begun().report.runs;
+  await page.getByText('No run has logged a row yet.').waitFor();
+  const runs = begun().report.runs;
+  server.report.runs = runs.map((run) => ({ ...run, metrics: run.metrics.map(() => []) }));
   server.send('report', server.report);
+  await page.getByText('2 runs').waitFor();
+  assert.equal(await page.locator('.panel').count(), 0);
+  const rows = runs[0].metrics[0].map((_, row) => runs[0].metrics.map((cells) => cells[row]));
+  server.rows(0, rows);
   await page.locator('.panel').first().waitFor();
   assert.equal(await page.locator('.run').count(), 2);
   assert.ok((await pixels(page, 0)).coloured > 100);
