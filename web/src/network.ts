@@ -27,6 +27,8 @@ class NetworkView {
     'aria-label': 'Values of the agents' });
   private readonly slider = html('input', { type: 'range', id: 'network-round', min: 0, step: 1 });
   private readonly round = html('output', { for: 'network-round' });
+  /** One scale for all rounds shows how far the agents came, one of the round how they differ. */
+  private readonly ownScale = html('input', { type: 'checkbox', id: 'network-own-scale' });
   private readonly picture = new NetworkDrawing();
   private run: Run | null = null;
   private metric = '';
@@ -42,7 +44,9 @@ class NetworkView {
       html('button', { type: 'button', class: 'small', 'data-save': 'csv', click: () => this.save() },
         'Save as CSV'), this.table);
     this.values.addEventListener('toggle', () => this.showTable());
-    this.time.append(html('label', { for: 'network-round' }, 'Round'), this.slider, this.round);
+    this.time.append(html('label', { for: 'network-round' }, 'Round'), this.slider, this.round,
+      html('label', { class: 'check' }, this.ownScale, 'colours of this round alone'));
+    this.ownScale.addEventListener('change', () => this.showRound());
     this.slider.addEventListener('input', () => {
       this.atEnd = Number(this.slider.value) === Number(this.slider.max);
       this.showRound();
@@ -68,10 +72,8 @@ class NetworkView {
       this.drawing.dataset['shape'] = layout.shape;
     }
     [this.run, this.metric] = [run, metric];
-    this.scale = new ColorScale(valuesOfAllRounds(run, metric));
     this.drawing.setAttribute('aria-label', `Network of ${run.label}, agents coloured by ` +
       `${wordsOf(metric)}. Arrow keys go from agent to agent.`);
-    this.scaleBar.replaceChildren(...(this.scale.empty ? [] : bar(metric, this.scale)));
     const rounds = roundsOf(run);
     const before = Number(this.slider.value);
     this.slider.max = String(Math.max(0, rounds.length - 1));
@@ -90,6 +92,9 @@ class NetworkView {
     const { run } = this;
     if (!run) return;
     const round = roundsOf(run)[this.row()] ?? 0;
+    this.scale = new ColorScale(this.ownScale.checked ? this.current() ?? []
+      : valuesOfAllRounds(run, this.metric));
+    this.scaleBar.replaceChildren(...(this.scale.empty ? [] : bar(this.metric, this.scale)));
     const words = roundWords(run, this.row());
     this.round.textContent = words ? `${round}: ${words}` : String(round);
     this.slider.setAttribute('aria-valuetext', `round ${round}`);

@@ -376,6 +376,12 @@ test('the slider colours the agents at each logged round', async () => {
   await p.keyboard.press('Home');
   assert.notEqual(await picture(), end);
   assert.match(await p.locator('.time output').textContent(), /^0: training loss, worst agent/);
+  const [first, ends] = [await picture(), () => texts(p.locator('.scale-ends span'))];
+  assert.deepEqual(await ends(), ['0.2000', '2.200'], 'one scale for all rounds');
+  await p.locator('#network-own-scale').check();
+  assert.notEqual(await picture(), first);
+  assert.deepEqual(await ends(), ['0.2000', '2.200'].map((v, i) => (i === 0 ? '0.2003' : v)));
+  await p.locator('#network-own-scale').uncheck();
   await p.locator('.drawing').focus();
   await p.keyboard.press('ArrowRight');
   await p.keyboard.press('ArrowRight');
