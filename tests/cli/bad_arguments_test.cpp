@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         typed("nothing", {}, {"required", "--help"}),
         typed("command", {"rnu", "small.toml"},
-              {"rnu: no such command", "run, compare, tune, report, list, theory, verify",
+              {"rnu: no such command", "run, compare, tune, report, watch, list, theory, verify",
                "did you mean \"run\"?"}),
         typed("data_command", {"data", "fech", "mnist"},
               {"fech: no such command", "did you mean \"fetch\"?"}),

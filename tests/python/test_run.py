@@ -283,6 +283,27 @@ def test_save_read_and_resume(tmp_path):
     assert np.array_equal(resumed.metrics["loss_max"], run.metrics["loss_max"], equal_nan=True)
 
 
+def test_a_finished_run_is_made_longer(tmp_path):
+    short = ticopd.Run(Distance(), **options(iterations=33))
+    short.step(33)
+    short.save(tmp_path / "run")
+    longer = ticopd.Run(Distance(), **options(resume=tmp_path / "run"))
+    assert longer.round == 33
+    longer.step(7)
+    longer.save(tmp_path / "run")
+    half = ticopd.read(tmp_path / "run")
+    assert half.status == "interrupted" and half.final is None
+    longer.step(100)
+    longer.save(tmp_path / "run")
+    whole = ticopd.Run(Distance(), **options())
+    whole.step(60)
+    assert longer.digest == whole.digest != short.digest
+    assert np.array_equal(longer.metrics["iteration"], whole.metrics["iteration"])
+    assert np.array_equal(ticopd.read(tmp_path / "run").final, whole.x)
+    with pytest.raises(ticopd.ConfigError, match="longer, not shorter"):
+        ticopd.Run(Distance(), **options(iterations=33, resume=tmp_path / "run"))
+
+
 def test_a_fingerprint_refuses_other_data(tmp_path):
     class Marked(Distance):
         data = "a"

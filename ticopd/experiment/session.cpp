@@ -109,6 +109,7 @@ class TypedSession final : public Session {
     if (leader_) take_folder(files);
     const Solution<T> now = run_->summary();
     if (leader_) write_metrics(files, lines_.size());
+    if (leader_ && !finished()) files.forget_final();  // of a shorter run that goes on
     if (diverged_.empty()) run_->save(files.checkpoint());
     if (diverged_.empty() && finished())
       write_final_rows(transport(), folder, prepared_.setup.graph.agents(), run_->x(),
@@ -127,6 +128,7 @@ class TypedSession final : public Session {
     std::size_t lines = 0;
     while (lines < logged_.size() && logged_[lines].front() <= *round) ++lines;
     write_metrics(files, lines);
+    files.forget_final();
     run_->save_snapshot(files.checkpoint());
     Solution<T> then = run_->summary();
     then.rounds = *round;

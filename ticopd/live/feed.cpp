@@ -16,7 +16,7 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto longest_wait = std::chrono::milliseconds(500);
-constexpr auto longest_silence = std::chrono::seconds(15);
+constexpr auto longest_silence = std::chrono::seconds(2);  // a client that has gone is noticed then
 
 std::string event(std::string_view name, const json& data) {
   return fmt::format("event: {}\ndata: {}\n\n", name, script_json(data));
@@ -142,7 +142,7 @@ std::optional<std::string> Feed::next(Position& client) const {
   }
   std::string text;
   if (now && now->version != client.version) text = events(*now, client);
-  if (text.empty() && Clock::now() - client.sent_at > longest_silence) text = ": still here\n\n";
+  if (text.empty() && Clock::now() - client.sent_at > longest_silence) text = ":\n\n";
   if (!text.empty()) client.sent_at = Clock::now();
   return text;
 }

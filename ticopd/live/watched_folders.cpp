@@ -94,7 +94,7 @@ Series WatchedFolders::read(const fs::path& folder) {
     std::error_code error;
     throw NoRowYet(fs::exists(folder / "run.json", error)
                        ? known.trouble
-                       : fmt::format("{}: the run has not begun", folder.string()));
+                       : fmt::format("{}: there is no run.json yet: the run has not begun", folder.string()));
   }
   Series series = known.series;
   if (!known.trouble.empty())

@@ -111,7 +111,7 @@ Series read_run(const fs::path& folder) {
   if (!fs::exists(folder / "run.json", error) && !error &&
       !fs::exists(folder / "metrics.csv", error))
     if (!fs::exists(folder, error) || holds_only_unfinished(folder) || fs::is_empty(folder, error))
-      throw NoRowYet(fmt::format("{}: the run has not begun", folder.string()));
+      throw NoRowYet(fmt::format("{}: there is no run.json yet: the run has not begun", folder.string()));
   Series series = read_series(folder);
   if (series.status() == "running" && !FolderGlance(folder).in_use())
     series.mark_stopped(ended_process);
