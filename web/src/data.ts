@@ -20,7 +20,8 @@ export interface Group {
   low: Map<string, Cell[]>;
   high: Map<string, Cell[]>;
 }
-export interface LiveAddress { events: string; report: string }
+/** `missing`: what is no run of the report yet, or any more, and why. */
+export interface LiveAddress { events: string; report: string; missing: string[] }
 
 export interface Run {
   label: string;
@@ -144,7 +145,8 @@ function readGroup(value: Tree, runs: Run[], index: number): Group | null {
 
 function readLive(value: unknown): LiveAddress | null {
   if (!isTree(value)) return null;
-  return { events: text(value['events']), report: text(value['report']) };
+  return { events: text(value['events']), report: text(value['report']),
+    missing: list(value['missing']).map(text) };
 }
 
 function readReached(value: unknown): Reached | null {

@@ -25,12 +25,27 @@ function metaWords(report: Report): string {
   return [version, dateWords(report.date), count].filter(Boolean).join(' · ');
 }
 
+const mostMissing = 6;
+
+function missingRuns(store: Store): HTMLElement {
+  const element = html('ul', { class: 'missing meta' });
+  const show = (): void => {
+    const all = store.report.live?.missing ?? [];
+    const more = all.length > mostMissing ? [`and ${all.length - mostMissing} more`] : [];
+    element.hidden = all.length === 0;
+    element.replaceChildren(...[...all.slice(0, mostMissing), ...more].map((words) => html('li', {}, words)));
+  };
+  store.on(['data'], show);
+  show();
+  return element;
+}
+
 function header(store: Store): HTMLElement {
   const meta = html('p', { class: 'meta' }, metaWords(store.report));
   store.on(['data'], () => { meta.textContent = metaWords(store.report); });
   const left = html('div', {}, html('h1', {}, store.report.title), meta);
   const live = follow(store);
-  if (live) left.append(live);
+  if (live) left.append(live, missingRuns(store));
   return html('header', {}, html('div', { class: 'head' }, left, themeButton()));
 }
 

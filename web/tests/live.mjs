@@ -126,6 +126,9 @@ test('a page that is opened before the first run fills itself', async () => {
   server.report.runs = runs.map((run) => ({ ...run, metrics: run.metrics.map(() => []) }));
   server.send('report', server.report);
   await page.getByText('2 runs').waitFor();
+  server.report.live.missing = ['later: the run has not begun'];
+  server.send('report', server.report);
+  await page.getByText('later: the run has not begun').waitFor();
   assert.equal(await page.locator('.panel').count(), 0);
   const rows = runs[0].metrics[0].map((_, row) => runs[0].metrics.map((cells) => cells[row]));
   server.rows(0, rows);
