@@ -49,22 +49,36 @@ export function outcome(run: Run, choice: string): Cell {
   return value !== null && Number.isFinite(value) ? value : null;
 }
 
-/** The label of a run without its seed and without this key: runs that differ only there are a line. */
-function lineOf(run: Run, key: string): string {
-  const part = `${key} = ${run.swept.get(key)}`;
-  return run.group.split(', ').filter((piece) => piece !== part).join(', ') || run.algorithm;
+/**
+ * The label of a run without its seed and without these keys: runs that differ only there are a line.
+ * A label may name `codec.bits` as `bits`.
+ */
+function lineOf(run: Run, keys: string[]): string {
+  const names = keys.flatMap((key) => key.split('.').map((_, i, parts) => parts.slice(i).join('.')));
+  const others = run.group.split(', ').filter((piece) => !names.some((name) => piece.startsWith(`${name} = `)));
+  return others.join(', ') || run.algorithm;
 }
 
-export function sweepLines(report: Report, key: string, choice: string): SweepLine[] {
-  const lines = new Map<string, { style: Style; values: Map<string | number, Run[]> }>();
+type Lines = Map<string, { style: Style; values: Map<string | number, Run[]> }>;
+
+function linesWithout(report: Report, key: string, keys: string[]): Lines {
+  const lines: Lines = new Map();
   for (const run of report.runs) {
     const value = run.swept.get(key);
     if (value === undefined) continue;
-    const label = lineOf(run, key);
+    const label = lineOf(run, keys);
     const line = lines.get(label) ?? { style: run.style, values: new Map() };
     line.values.set(value, [...(line.values.get(value) ?? []), run]);
     lines.set(label, line);
   }
+  return lines;
+}
+
+export function sweepLines(report: Report, key: string, choice: string): SweepLine[] {
+  const alone = linesWithout(report, key, [key]);
+  // Keys that are swept side by side leave lines of one point each, unless all are taken away.
+  const single = [...alone.values()].every((line) => line.values.size === 1);
+  const lines = single ? linesWithout(report, key, report.sweep) : alone;
   return [...lines].map(([label, { style, values }]) => ({ label, style,
     points: [...values].map(([value, runs]) => {
       const known = runs.map((run) => outcome(run, choice)).filter((v): v is number => v !== null);

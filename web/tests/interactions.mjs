@@ -328,7 +328,7 @@ test('the sweep shows what a target costs against the swept key', async () => {
   const rows = await p.locator('#sweep tbody tr').evaluateAll((all) =>
     all.map((row) => [...row.cells].map((cell) => cell.textContent)));
   assert.equal(rows.length, 8);
-  const reached = report.runs.filter((run) => run.group === 'TiCoPD, codec.bits = 8')
+  const reached = report.runs.filter((run) => run.group === 'TiCoPD, bits = 8')
     .map((run) => run.reached[0].megabits).sort((a, b) => a - b);
   const row = rows.find(([label, bits]) => label === 'TiCoPD' && bits === '8');
   assert.ok(Math.abs(Number(row[2]) / reached[2] - 1) < 1e-3, `${row} for ${reached}`);

@@ -147,7 +147,7 @@ export function sweptReport() {
   const [runs, groups] = [[], []];
   for (const [m, method] of [methods[0], methods[2]].entries()) {
     for (const [b, bits] of [1, 2, 4, 8].entries()) {
-      const group = `${method[0]}, codec.bits = ${bits}`;
+      const group = `${method[0]}, bits = ${bits}`;
       const members = [];
       for (let seed = 1; seed <= 5; seed += 1) {
         const slower = [...method];

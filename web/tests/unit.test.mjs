@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { createServer } from 'vite';
-import { gridEdges, sampleReport } from './sample.mjs';
+import { gridEdges, sampleReport, sweptReport } from './sample.mjs';
 
 const vite = await createServer({ appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true },
   server: { middlewareMode: true, hmr: false, ws: false, watch: null } });
@@ -16,6 +16,7 @@ const { csvText } = await load('csv');
 const { arrange } = await load('order');
 const { layoutOf } = await load('layouts');
 const { addRows } = await load('live');
+const { sweepLines } = await load('sweep');
 const { linearTicks, logTicks, tickLabels } = await load('ticks');
 const { dateWords, largerIsBetter, nameColumns, short, wordsOf } = await load('words');
 const { ColorScale } = await load('colorscale');
@@ -137,6 +138,28 @@ test('runs are found by words, grouped and sorted, and what is missing comes las
     assert.ok(known.length < reached.length && reached.slice(known.length).every((v) => v === undefined));
     assert.deepEqual(known, [...known].sort((a, b) => (descending ? b - a : a - b)));
   }
+});
+
+test('a sweep has a line for each run without the swept key, also where two keys go side by side', () => {
+  const report = parseReport(JSON.stringify(sweptReport()));
+  const [lines] = [sweepLines(report, 'codec.bits', 'loss_max')];
+  assert.deepEqual(lines.map((line) => [line.label, line.points.map((point) => point.value)]),
+    [['TiCoPD', [1, 2, 4, 8]], ['CHOCO-SGD', [1, 2, 4, 8]]]);
+  const finals = report.runs.slice(0, 5).map((run) => finalCell(run, 'loss_max')).sort((a, b) => a - b);
+  const { mid, low, high, counted } = lines[0].points[0];
+  assert.deepEqual([mid, low, high, counted], [finals[2], finals[0], finals[4], 5]);
+  report.band = 'deviation';
+  const mean = finals.reduce((a, b) => a + b) / 5;
+  const point = sweepLines(report, 'codec.bits', 'loss_max')[0].points[0];
+  const spread = Math.sqrt(finals.reduce((sum, v) => sum + (v - mean) ** 2, 0) / 4);
+  assert.ok(Math.abs(point.mid - mean) < 1e-12 && Math.abs(point.high - mean - spread) < 1e-12);
+  report.sweep = ['codec.bits', 'algorithm.eta'];
+  for (const run of report.runs) {
+    run.swept.set('algorithm.eta', run.swept.get('codec.bits') / 10);
+    run.group += `, eta = ${run.swept.get('algorithm.eta')}`;
+  }
+  assert.deepEqual(sweepLines(report, 'algorithm.eta', 'loss_max').map((line) => [line.label,
+    line.points.length]), [['TiCoPD', 4], ['CHOCO-SGD', 4]]);
 });
 
 test('each kind of network is drawn as what it is', () => {
