@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import axe from 'axe-core';
 import { artefacts, writePage } from './fill.mjs';
 import { dataset, open, panelAt, pixels, plotBox, readings, saved, settled } from './opened.mjs';
 import { gridEdges, networkReport, sampleReport, sweptReport, wideReport } from './sample.mjs';
@@ -342,6 +343,21 @@ test('the sweep shows what a target costs against the swept key', async () => {
   assert.equal(await p.locator('#sweep-log').isChecked(), false);
   const csv = (await saved(p, p.locator('#sweep [data-save=csv]'))).bytes.toString();
   assert.equal(csv.trim().split('\n').length, 9);
+  await close();
+});
+
+test('no serious accessibility finding with groups, bands, a sweep and an open box', async () => {
+  const { page: p, close } = await swept({ colorScheme: 'dark' });
+  await p.selectOption('#list-group', 'swept codec.bits');
+  await p.locator('.summary [data-sort=label]').click();
+  await p.locator('#sweep summary').click();
+  await p.locator('#network summary').click();
+  const box = await plotBox(p, 0);
+  await p.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.5);
+  await p.evaluate(axe.source);
+  const { violations } = await p.evaluate(() => window.axe.run(document));
+  assert.deepEqual(violations.filter((v) => ['serious', 'critical'].includes(v.impact))
+    .map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`), []);
   await close();
 });
 
