@@ -9,7 +9,8 @@ set(TICOPD_PUBLIC_HEADERS
   cuda/cuda.hpp cuda/gradients/problem.hpp
   data/dataset.hpp data/fetch.hpp data/layout_bytes.hpp data/reading.hpp data/source.hpp
   data/table.hpp
-  experiment/analysis.hpp experiment/audit.hpp experiment/byte_counts.hpp experiment/claim.hpp
+  experiment/agent_history.hpp experiment/analysis.hpp experiment/audit.hpp experiment/byte_counts.hpp
+  experiment/claim.hpp
   experiment/config.hpp experiment/experiment.hpp experiment/folder.hpp experiment/prepare.hpp
   experiment/recording.hpp experiment/run_set.hpp experiment/schema.hpp experiment/session.hpp
   graph/graph.hpp graph/link_schedule.hpp graph/mixing.hpp

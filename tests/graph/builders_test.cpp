@@ -122,6 +122,19 @@ TEST(ErdosRenyi, LinksTheRequestedShareOfPairs) {
   EXPECT_EQ(erdos_renyi(20, 1.0, 1).edges(), 190u);
 }
 
+TEST(Geometric, PointsAreThoseThatTheGraphLinks) {
+  const auto points = geometric_points(60, 0.25, 5);
+  ASSERT_EQ(points.size(), 60u);
+  const Graph graph = geometric(60, 0.25, 5);
+  for (int i = 0; i < 60; ++i)
+    for (int j = 0; j < i; ++j) {
+      const auto& [x, y] = points[static_cast<std::size_t>(i)];
+      const auto& [u, v] = points[static_cast<std::size_t>(j)];
+      const bool linked = std::ranges::binary_search(graph.neighbours(i), j);
+      EXPECT_EQ(linked, std::hypot(x - u, y - v) <= 0.25) << i << " and " << j;
+    }
+}
+
 TEST(Geometric, LinksMorePairsWithALargerRadius) {
   EXPECT_EQ(geometric(20, 1.5, 1).edges(), 190u);
   const double n = 2000;

@@ -6,6 +6,7 @@
 
 #include "report/folders.hpp"
 #include "ticopd/experiment/config.hpp"
+#include "ticopd/graph/graph.hpp"
 
 namespace ticopd {
 namespace {
@@ -94,6 +95,40 @@ TEST_F(Page, DescribesARunCompletely) {
   // The embedded config can be run again.
   const Config again = Config::parse(r["toml"].get<std::string>(), ".");
   EXPECT_EQ(again.tree(), runs[0].summary["config"]);
+}
+
+TEST_F(Page, HoldsTheLossesOfAllAgentsAtTheLoggedRounds) {
+  const std::vector<Series> runs = {read_series(run("real", "real"))};
+  const json r = report_json(runs, {})["runs"][0];
+  ASSERT_TRUE(r.contains("history"));
+  EXPECT_FALSE(r.contains("positions"));
+  EXPECT_EQ(r["history"]["metric"], "loss");
+  ASSERT_EQ(r["history"]["values"].size(), runs[0].rows());
+  for (std::size_t row = 0; row < runs[0].rows(); ++row) {
+    EXPECT_EQ(r["history"]["iterations"][row], *runs[0].column("iteration")[row]);
+    const json& values = r["history"]["values"][row];
+    ASSERT_EQ(values.size(), 4u);
+    EXPECT_NEAR(*std::ranges::max_element(values), *runs[0].column("loss_max")[row], 1e-4);
+  }
+}
+
+TEST_F(Page, PlacesTheAgentsOfAGeometricNetworkUnlessTheFolderIsForeign) {
+  Series run = read_series(made_up("a", "a", {{"0", "1", ""}}));
+  const Graph graph = geometric(40, 0.3, 7);
+  run.summary["agents"] = 40u;
+  run.summary["config"]["graph"] = {{"kind", "geometric"}, {"radius", 0.3}};
+  run.summary["config"]["seed"] = 7u;
+  run.summary["edges"] = json::array();
+  for (int i = 0; i < 40; ++i)
+    for (const int j : graph.neighbours(i))
+      if (i < j) run.summary["edges"].push_back({i, j});
+  const json places = report_json({&run, 1}, {})["runs"][0].value("positions", json());
+  ASSERT_EQ(places.size(), 40u);
+  EXPECT_NEAR(places[3][0], geometric_points(40, 0.3, 7)[3].first, 1e-4);
+  run.summary["config"]["seed"] = 8u;
+  EXPECT_FALSE(report_json({&run, 1}, {})["runs"][0].contains("positions"));
+  run.summary["config"]["graph"]["radius"] = -1;
+  EXPECT_FALSE(report_json({&run, 1}, {})["runs"][0].contains("positions"));
 }
 
 TEST_F(Page, ListsNoAgentsForADivergedRun) {

@@ -201,6 +201,12 @@ void RunFolder::keep_metrics(std::uint32_t up_to_round, std::optional<std::uint3
     lines_.emplace_back(line);
   }
   if (round != last_logged) refuse(fmt::format(": round {} is missing", last_logged.value_or(0)));
+  if (last_logged) agents_.keep(path_, *last_logged);
+}
+
+void RunFolder::add_metrics(const Metrics& m) {
+  agents_.add(m);
+  add_metrics(to_csv(m, columns_));
 }
 
 void RunFolder::add_metrics(std::string line) {
@@ -210,6 +216,7 @@ void RunFolder::add_metrics(std::string line) {
 }
 
 void RunFolder::publish_metrics(bool immediately) {
+  if (immediately) agents_.write(path_);
   constexpr double least_pause = 1, share = 0.02;  // seconds; of the time of the run
   if (!immediately && !unpublished_) return;
   const double now = seconds_now();

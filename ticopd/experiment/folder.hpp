@@ -7,14 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "ticopd/experiment/agent_history.hpp"
 #include "ticopd/experiment/claim.hpp"
 #include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 
-// Reads and writes a run's folder: metrics.csv, run.json, final.npy, checkpoint.safetensors. Every
-// file is written under a temporary name and then renamed, so a reader never sees half a file, not
-// even after a crash.
+// Reads and writes a run's folder: metrics.csv, agents.csv, run.json, final.npy,
+// checkpoint.safetensors. Every file is written under a temporary name and then renamed, so a
+// reader never sees half a file, not even after a crash.
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path path, MetricColumns columns = metric_columns())
@@ -44,10 +45,11 @@ class RunFolder {
   // The rows of metrics.csv so far, without its header.
   const std::vector<std::string>& metric_lines() const { return lines_; }
   void set_metrics(std::vector<std::string> lines) { lines_ = std::move(lines); }
-  void add_metrics(const Metrics& m) { add_metrics(to_csv(m, columns_)); }
+  void add_metrics(const Metrics& m);
   void add_metrics(std::string line);
   // Rewrites the whole file, if it lacks a row: at once, or else at most once a second, and less
   // often where writing is slow. Called after every round, so that a row is visible within a second.
+  // `now` also writes the history of the agents.
   void publish_metrics(bool now);
   // Called after a run failed. Keeps the logged metrics. If there are none, removes the folder that
   // was made for the run, so that the next attempt can use its name, and returns false.
@@ -63,6 +65,7 @@ class RunFolder {
   std::filesystem::path path_;
   MetricColumns columns_;  // of metrics.csv
   std::vector<std::string> lines_;
+  AgentHistory agents_;
   std::optional<FolderClaim> claim_;
   bool unpublished_ = false;  // a row that the file lacks
   double publish_at_ = 0;     // not earlier, unless asked to

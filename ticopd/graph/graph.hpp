@@ -45,6 +45,9 @@ Graph hypercube(int agents);                                     // a power of t
 Graph exponential(int agents);                                   // i +- 2^k
 Graph erdos_renyi(int agents, double p, std::uint64_t seed);     // redrawn until connected
 Graph geometric(int agents, double radius, std::uint64_t seed);  // unit square, redrawn likewise
+// The points that geometric() links, agent by agent: where a drawing has them.
+std::vector<std::pair<double, double>> geometric_points(int agents, double radius,
+                                                        std::uint64_t seed);
 // `i j` a line, # comments. The number of agents, or else one more than the largest in the file.
 Graph edge_list(const std::filesystem::path& file, std::optional<int> agents = {});
 // The same as text: "0-1 1-2 0-2".

@@ -66,18 +66,21 @@ Edges draw_pairs(int agents, double p, Generator& random) {
   return edges;
 }
 
-// Points of the unit square, sorted into cells no smaller than the radius: links reach only the
-// neighbouring cells.
-Edges draw_points(int agents, double radius, Generator& random) {
-  struct Point {
-    double x, y;
-  };
-  const auto n = static_cast<std::size_t>(agents);
-  std::vector<Point> points(n);
-  for (Point& point : points) {
-    point.x = random.uniform();
-    point.y = random.uniform();
+using Points = std::vector<std::pair<double, double>>;
+
+Points draw_points(int agents, Generator& random) {
+  Points points(static_cast<std::size_t>(agents));
+  for (auto& [x, y] : points) {
+    x = random.uniform();
+    y = random.uniform();
   }
+  return points;
+}
+
+// Sorts the points of the unit square into cells no smaller than the radius: links reach only the
+// neighbouring cells.
+Edges link_points(const Points& points, double radius) {
+  const auto agents = static_cast<int>(points.size());
   const double fit = std::floor(std::min(1 / radius, std::sqrt(static_cast<double>(agents))));
   const int side = std::max(1, static_cast<int>(fit));
   const auto cell = [side](double u) { return std::min(side - 1, static_cast<int>(u * side)); };
@@ -85,19 +88,19 @@ Edges draw_points(int agents, double radius, Generator& random) {
                                       static_cast<std::size_t>(side));
   Edges edges;
   for (int i = 0; i < agents; ++i) {
-    const Point a = points[static_cast<std::size_t>(i)];
+    const auto& a = points[static_cast<std::size_t>(i)];
     const auto place = [&](int r, int c) {
       return static_cast<std::size_t>(r) * static_cast<std::size_t>(side) +
              static_cast<std::size_t>(c);
     };
-    const int column = cell(a.x);
-    const int row = cell(a.y);
+    const int column = cell(a.first);
+    const int row = cell(a.second);
     for (int r = std::max(0, row - 1); r <= std::min(side - 1, row + 1); ++r)
       for (int c = std::max(0, column - 1); c <= std::min(side - 1, column + 1); ++c)
         for (const int j : cells[place(r, c)]) {
-          const Point b = points[static_cast<std::size_t>(j)];
-          if ((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) <= radius * radius)
-            edges.emplace_back(j, i);
+          const auto& b = points[static_cast<std::size_t>(j)];
+          const double dx = a.first - b.first, dy = a.second - b.second;
+          if (dx * dx + dy * dy <= radius * radius) edges.emplace_back(j, i);
         }
     cells[place(row, column)].push_back(i);
   }
@@ -114,13 +117,33 @@ Graph erdos_renyi(int agents, double p, std::uint64_t seed) {
                 [=](Generator& random) { return draw_pairs(agents, p, random); });
 }
 
-Graph geometric(int agents, double radius, std::uint64_t seed) {
+namespace {
+
+// `points`: those of the draw that is connected.
+Graph draw_geometric(int agents, double radius, std::uint64_t seed, Points& points) {
   if (!(radius > 0) || !std::isfinite(radius))
     throw ConfigError(fmt::format("graph.radius = {}: must be a number above 0", radius));
   const double share = std::numbers::pi * radius * radius;
   check_size("geometric", agents, 0.5 * std::min(share, 1.0) * agents * (agents - 1.0));
   return redraw(agents, seed, share, fmt::format("graph.radius = {}", radius),
-                [=](Generator& random) { return draw_points(agents, radius, random); });
+                [&](Generator& random) {
+                  points = draw_points(agents, random);
+                  return link_points(points, radius);
+                });
+}
+
+}  // namespace
+
+Graph geometric(int agents, double radius, std::uint64_t seed) {
+  Points points;
+  return draw_geometric(agents, radius, seed, points);
+}
+
+std::vector<std::pair<double, double>> geometric_points(int agents, double radius,
+                                                        std::uint64_t seed) {
+  Points points;
+  draw_geometric(agents, radius, seed, points);
+  return points;
 }
 
 }  // namespace ticopd

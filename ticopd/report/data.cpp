@@ -5,7 +5,9 @@
 #include <cmath>
 #include <ctime>
 
+#include "ticopd/experiment/agent_history.hpp"
 #include "ticopd/experiment/config.hpp"
+#include "ticopd/graph/graph.hpp"
 #include "ticopd/report/report.hpp"
 #include "ticopd/report/style.hpp"
 #include "ticopd/run/machine.hpp"
@@ -82,6 +84,43 @@ json edges_json(const Series& run) {
   return edges;
 }
 
+// Where the agents of a geometric network stand. The points are drawn again from the config, so an
+// edited or foreign folder may give others: then a link is longer than the radius, and none is shown.
+json positions_json(const Series& run, const json& edges) {
+  const json &agents = run.field("/agents"), &radius = run.field("/config/graph/radius");
+  const json& own_seed = run.field("/config/problem/seed");
+  const json& seed = own_seed.is_number_unsigned() ? own_seed : run.field("/config/seed");
+  constexpr int most = 100'000;
+  if (run.word("/config/graph/kind") != "geometric" || !agents.is_number_unsigned() ||
+      agents > most || !radius.is_number() || !seed.is_number_unsigned())
+    return nullptr;
+  try {
+    const auto points = geometric_points(agents, radius, seed);
+    for (const json& edge : edges) {
+      const auto& [x, y] = points.at(edge.at(0));
+      const auto& [other_x, other_y] = points.at(edge.at(1));
+      if (std::hypot(x - other_x, y - other_y) > radius.get<double>() * (1 + 1e-9)) return nullptr;
+    }
+    json places = json::array();  // in ten-thousandths, which no screen tells apart
+    for (const auto& [x, y] : points)
+      places.push_back({std::round(1e4 * x) / 1e4, std::round(1e4 * y) / 1e4});
+    return places;
+  } catch (const std::exception&) {  // such as a radius that connects no draw
+    return nullptr;
+  }
+}
+
+json history_json(const Series& run) {
+  const std::optional<AgentRows> rows = AgentHistory::read(run.folder);
+  if (!rows || run.field("/agents") != rows->values.front().size()) return nullptr;
+  json values = json::array();
+  for (const std::vector<double>& row : rows->values) {
+    json& cells = values.emplace_back(json::array());
+    for (const double v : row) cells.push_back(number(v));
+  }
+  return {{"metric", rows->metric}, {"iterations", rows->iterations}, {"values", values}};
+}
+
 json machine_json(const Series& run) {
   json machine = json::object();
   for (const char* key : {"instruction_set", "kernel", "blas", "threads", "version"})
@@ -127,6 +166,13 @@ json run_json(const Series& run, const Style& style, std::span<const std::size_t
           {"last", last_json(run)},
           {"machine", machine_json(run)},
           {"toml", json_to_toml(run.summary["config"])}};
+}
+
+// What only some runs have.
+void add_drawing(json& all, const Series& run) {
+  if (json positions = positions_json(run, all["edges"]); !positions.is_null())
+    all["positions"] = std::move(positions);
+  if (json history = history_json(run); !history.is_null()) all["history"] = std::move(history);
 }
 
 // How the page names the columns: the titles that the figure has.
@@ -187,8 +233,10 @@ json report_json(std::span<const Series> runs, const ReportOptions& options) {
   const std::vector<std::size_t> columns = shown_columns(runs);
   std::vector<std::string_view> names;
   for (const std::size_t c : columns) names.push_back(column_names()[c]);
-  for (std::size_t r = 0; r < runs.size(); ++r)
+  for (std::size_t r = 0; r < runs.size(); ++r) {
     all.push_back(run_json(runs[r], style[r], columns, options));
+    add_drawing(all.back(), runs[r]);
+  }
   return {{"format", 1},
           {"title", options.title},
           {"version", version},

@@ -2,6 +2,7 @@
 
 import type { Report, Run } from './data';
 import { html } from './dom';
+import type { Store } from './store';
 
 /** The old way to copy: on pages from file:// the browser may refuse the clipboard interface. */
 function copyBySelection(text: string): boolean {
@@ -66,33 +67,57 @@ function configDetails(run: Run): HTMLElement {
       html('code', {}, run.toml)));
 }
 
-export function configSection(report: Report): HTMLElement {
-  return html('section', { id: 'configs', 'aria-labelledby': 'configs-title' },
+/** The contents of a section, made again when runs appear: rows alone change nothing in it. */
+function renewed(store: Store, section: HTMLElement, make: (report: Report) => HTMLElement[]): HTMLElement {
+  let made = '';
+  const render = (): void => {
+    const key = store.runs.map((run) => `${run.folder}\n${run.digest}`).join('\n');
+    if (key === made) return;
+    made = key;
+    const open = new Set([...section.querySelectorAll('details[open] > summary')]
+      .map((summary) => summary.textContent ?? ''));
+    section.replaceChildren(...make(store.report));
+    for (const details of section.querySelectorAll('details')) {
+      details.open = open.has(details.firstElementChild?.textContent ?? '');
+    }
+  };
+  store.on(['data'], render);
+  render();
+  return section;
+}
+
+export function configSection(store: Store): HTMLElement {
+  const section = html('section', { id: 'configs', 'aria-labelledby': 'configs-title' });
+  return renewed(store, section, (report) => [
     html('h2', { id: 'configs-title' }, 'Configurations'),
     html('p', { class: 'note' }, 'Each run with every setting it used, defaults included.'),
-    ...report.runs.map(configDetails));
+    html('div', { class: report.runs.length > 12 ? 'scroll tall' : '' }, ...report.runs.map(configDetails))]);
 }
 
 function codeLines(lines: string[], subject: string): HTMLElement[] {
   const text = lines.join('\n');
-  return [html('pre', { tabindex: 0, role: 'region', 'aria-label': subject }, html('code', {}, text)),
+  return [html('pre', { class: lines.length > 24 ? 'scroll tall' : '', tabindex: 0, role: 'region', 'aria-label': subject }, html('code', {}, text)),
     copyButton('Copy the commands', text, subject)];
 }
 
-export function reproduceSection(report: Report): HTMLElement {
-  const section = html('section', { id: 'reproduce', 'aria-labelledby': 'reproduce-title' },
-    html('h2', { id: 'reproduce-title' }, 'How to reproduce'));
+export function reproduceSection(store: Store): HTMLElement {
+  const section = html('section', { id: 'reproduce', 'aria-labelledby': 'reproduce-title' });
+  return renewed(store, section, commands);
+}
+
+function commands(report: Report): HTMLElement[] {
+  const made: HTMLElement[] = [html('h2', { id: 'reproduce-title' }, 'How to reproduce')];
   if (report.command) {
-    section.append(html('p', {}, `All runs and this report, with ticopd ${report.version}:`),
+    made.push(html('p', {}, `All runs and this report, with ticopd ${report.version}:`),
       ...codeLines([report.command], 'The command for everything'));
   }
   const lines = report.runs.flatMap((run) => [
     `ticopd run ${run.folder}.toml --out ${run.folder}`, `ticopd verify ${run.folder}`]);
-  section.append(
+  made.push(
     html('p', {}, 'One run alone: copy its configuration from above into a file, run it, and let ',
       html('code', {}, 'verify'), ' make it once more and compare. With the files named after the runs:'),
     ...codeLines(lines, 'The commands for each run'),
     html('p', {}, 'Equal digests mean equal bits: on the same instruction set, kernel and BLAS a run ' +
       'gives the same digest with any number of threads. On another machine the last digits may differ.'));
-  return section;
+  return made;
 }

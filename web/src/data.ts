@@ -8,10 +8,27 @@ export type Cell = number | null;
 export interface Target { metric: string; value: number }
 export interface Reached { iteration: number; megabits: number; seconds: number }
 export interface LastRound { iteration: number; values: Map<string, Cell[]> }
+/** One metric of every agent at logged rounds: values[row][agent]. */
+export interface History { metric: string; iterations: number[]; values: Cell[][] }
+export interface Style { color: number; dash: number; marker: number }
+/** Runs that differ only in their seed: a middle line and the band around it, column by column. */
+export interface Group {
+  label: string;
+  runs: number[];
+  style: Style;
+  mid: Map<string, Cell[]>;
+  low: Map<string, Cell[]>;
+  high: Map<string, Cell[]>;
+}
+/** `missing`: what is no run of the report yet, or any more, and why. */
+export interface LiveAddress { events: string; report: string; missing: string[] }
 
 export interface Run {
   label: string;
   folder: string;
+  group: string;
+  seed: number | null;
+  swept: Map<string, string | number>;
   status: string;
   reason: string;
   algorithm: string;
@@ -22,13 +39,15 @@ export interface Run {
   digest: string;
   data: string;
   dimension: number;
-  style: { color: number; dash: number; marker: number };
+  style: Style;
   metrics: Map<string, Cell[]>;
   reached: (Reached | null)[];
   graph: string;
   agents: number;
   edges: [number, number][];
+  positions: [number, number][] | null;
   last: LastRound | null;
+  history: History | null;
   machine: Record<string, string | number>;
   toml: string;
 }
@@ -41,6 +60,10 @@ export interface Report {
   command: string;
   targets: Target[];
   runs: Run[];
+  sweep: string[];
+  band: string;
+  groups: Group[];
+  live: LiveAddress | null;
 }
 
 /** The page has no report to show; the message tells the reader why. */
@@ -48,7 +71,7 @@ export class NoReport extends Error {}
 
 const wordsOfNumbers: Record<string, number> = { nan: NaN, inf: Infinity, '-inf': -Infinity };
 
-function cell(value: unknown): Cell {
+export function cell(value: unknown): Cell {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') return wordsOfNumbers[value] ?? null;
   return null;
@@ -70,13 +93,60 @@ function readMetrics(columns: string[], value: unknown, label: string): Map<stri
   return new Map(columns.map((name, i) => [name, list(arrays[i]).map(cell)]));
 }
 
-function readLast(value: unknown): LastRound | null {
+export function readLast(value: unknown): LastRound | null {
   if (!isTree(value)) return null;
   const values = new Map<string, Cell[]>();
   for (const [name, cells] of Object.entries(value)) {
     if (Array.isArray(cells)) values.set(name, cells.map(cell));
   }
   return values.size > 0 ? { iteration: count(value['iteration']), values } : null;
+}
+
+function readHistory(value: unknown, agents: number): History | null {
+  if (!isTree(value)) return null;
+  const iterations = list(value['iterations']).map(count);
+  const values = list(value['values']).map((row) => list(row).map(cell));
+  if (iterations.length === 0 || values.length !== iterations.length) return null;
+  if (values.some((row) => row.length !== agents)) return null;
+  return { metric: text(value['metric']), iterations, values };
+}
+
+function readSwept(value: unknown): Map<string, string | number> {
+  return new Map(Object.entries(isTree(value) ? value : {}).map(([key, swept]) =>
+    [key, typeof swept === 'number' || typeof swept === 'string' ? swept : JSON.stringify(swept)]));
+}
+
+function readPositions(value: unknown, agents: number): [number, number][] | null {
+  const places = list(value).map((place) => list(place).map(cell));
+  const whole = places.length === agents && agents > 0 &&
+    places.every(([x, y]) => Number.isFinite(x) && Number.isFinite(y));
+  return whole ? places as [number, number][] : null;
+}
+
+function readStyle(value: unknown, index: number): Style {
+  const style = isTree(value) ? value : {};
+  return { color: count(style['color']), dash: count(style['dash']),
+    marker: count(style['marker'] ?? index) };
+}
+
+function readGroup(value: Tree, runs: Run[], index: number): Group | null {
+  const columns = list(value['columns']).map(text);
+  const members = list(value['runs']).filter((run): run is number =>
+    typeof run === 'number' && runs[run] !== undefined);
+  const table = (cells: unknown): Map<string, Cell[]> => {
+    const arrays = list(cells);
+    return new Map(columns.map((name, i) => [name, list(arrays[i]).map(cell)]));
+  };
+  if (members.length === 0) return null;
+  return { label: text(value['label']) || `group ${index}`, runs: members,
+    style: readStyle(value['style'], index), mid: table(value['mid']), low: table(value['low']),
+    high: table(value['high']) };
+}
+
+function readLive(value: unknown): LiveAddress | null {
+  if (!isTree(value)) return null;
+  return { events: text(value['events']), report: text(value['report']),
+    missing: list(value['missing']).map(text) };
 }
 
 function readReached(value: unknown): Reached | null {
@@ -102,11 +172,13 @@ function readMachine(value: unknown): Record<string, string | number> {
 function readRun(value: unknown, columns: string[], index: number): Run {
   if (!isTree(value)) throw new NoReport(`Run ${index} of the report is not an object.`);
   const label = text(value['label']) || `run ${index}`;
-  const style = isTree(value['style']) ? value['style'] : {};
   const agents = count(value['agents']);
   return {
     label,
     folder: text(value['folder']) || `run-${index}`,
+    group: text(value['group']) || label,
+    seed: typeof value['seed'] === 'number' ? value['seed'] : null,
+    swept: readSwept(value['swept']),
     status: text(value['status']),
     reason: text(value['reason']),
     algorithm: text(value['algorithm']),
@@ -117,26 +189,30 @@ function readRun(value: unknown, columns: string[], index: number): Run {
     digest: text(value['digest']),
     data: text(value['data']),
     dimension: count(value['dimension']),
-    style: { color: count(style['color']), dash: count(style['dash']),
-      marker: count(style['marker'] ?? index) },
+    style: readStyle(value['style'], index),
     metrics: readMetrics(columns, value['metrics'], label),
     reached: list(value['reached']).map(readReached),
     graph: text(value['graph']),
     agents,
     edges: readEdges(value['edges'], agents),
+    positions: readPositions(value['positions'], agents),
     last: readLast(value['last']),
+    history: readHistory(value['history'], agents),
     machine: readMachine(value['machine']),
     toml: text(value['toml']),
   };
 }
 
 export function parseReport(source: string): Report {
-  let tree: unknown;
   try {
-    tree = JSON.parse(source);
-  } catch {
+    return readReport(JSON.parse(source));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     throw new NoReport('The data inside this page is not JSON: the file may have been cut short.');
   }
+}
+
+export function readReport(tree: unknown): Report {
   // The unfilled template holds a JSON string. Its text must not occur here, because the program that
   // fills the template replaces its only occurrence.
   if (typeof tree === 'string') {
@@ -152,6 +228,7 @@ export function parseReport(source: string): Report {
     .map((t) => ({ metric: text(t['metric']), value: cell(t['value']) ?? NaN }));
   const titles = list(tree['titles']).map(text);
   const higher = list(tree['higher_is_better']);
+  const runs = list(tree['runs']).map((run, i) => readRun(run, columns, i));
   return {
     columns: new Map(columns.map((column, i) =>
       [column, { title: titles[i] || column, higherIsBetter: higher.includes(column) }])),
@@ -160,7 +237,12 @@ export function parseReport(source: string): Report {
     date: text(tree['date']),
     command: text(tree['command']),
     targets,
-    runs: list(tree['runs']).map((run, i) => readRun(run, columns, i)),
+    runs,
+    sweep: list(tree['sweep']).map(text),
+    band: text(tree['band']) || 'range',
+    groups: list(tree['groups']).filter(isTree).map((group, i) => readGroup(group, runs, i))
+      .filter((group): group is Group => group !== null),
+    live: readLive(tree['live']),
   };
 }
 

@@ -1,7 +1,7 @@
 // How a run looks: colour by algorithm, dash by codec, marker by run, as in the static figure.
 // The markers alone tell the runs apart, so the panels can be read in black and white.
 
-import type { Run } from './data';
+import type { Style } from './data';
 import { html, svg } from './dom';
 
 const lightColors = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000',
@@ -24,22 +24,25 @@ const shapes = [
 ];
 const strokes = ['M-4 0H4M0 -4V4', 'M-3.4 -3.4L3.4 3.4M-3.4 3.4L3.4 -3.4'];
 
+/** A run, a trace or a group. */
+export interface Styled { style: Style }
+
 export interface Marker { path: string; look: 'filled' | 'open' | 'stroke' }
 
 /** Eight filled shapes, the same eight open, then plus and cross. */
-export function markerOf(run: Run): Marker {
+export function markerOf(run: Styled): Marker {
   const number = run.style.marker % (2 * shapes.length + strokes.length);
   if (number < shapes.length) return { path: shapes[number]!, look: 'filled' };
   if (number < 2 * shapes.length) return { path: shapes[number - shapes.length]!, look: 'open' };
   return { path: strokes[number - 2 * shapes.length]!, look: 'stroke' };
 }
 
-export function colorOf(run: Run, dark: boolean): string {
+export function colorOf(run: Styled, dark: boolean): string {
   const colors = dark ? darkColors : lightColors;
   return colors[run.style.color % colors.length]!;
 }
 
-export function dashOf(run: Run): number[] {
+export function dashOf(run: Styled): number[] {
   return dashes[run.style.dash % dashes.length]!;
 }
 
@@ -50,12 +53,12 @@ export function colorRules(): HTMLStyleElement {
   return html('style', {}, rules.join('\n'));
 }
 
-export function colorClass(run: Run): string {
+export function colorClass(run: Styled): string {
   return `run-color-${run.style.color % lightColors.length}`;
 }
 
 /** A piece of the run's line with its marker, for the legend, the table and the readout. */
-export function lineSample(run: Run): SVGSVGElement {
+export function lineSample(run: Styled): SVGSVGElement {
   const marker = markerOf(run);
   return svg('svg', { class: `sample ${colorClass(run)}`, viewBox: '0 0 40 14', width: 40, height: 14,
     'aria-hidden': 'true', focusable: 'false' },
@@ -65,7 +68,7 @@ export function lineSample(run: Run): SVGSVGElement {
 
 /** The marker at a pixel of the canvas; `ratio` is the number of canvas pixels per CSS pixel. */
 export function drawMarker(
-  context: CanvasRenderingContext2D, run: Run, x: number, y: number, ratio: number, color: string,
+  context: CanvasRenderingContext2D, run: Styled, x: number, y: number, ratio: number, color: string,
   background: string,
 ): void {
   const marker = markerOf(run);

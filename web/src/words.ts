@@ -3,7 +3,7 @@
 import type { Cell } from './data';
 
 /** Columns that may be an x axis. */
-export const xColumns = ['iteration', 'bits_paper', 'bits_payload', 'seconds'];
+export const xColumns = ['iteration', 'bits_paper', 'bits_payload', 'bits_link', 'seconds'];
 
 export interface Column { title: string; higherIsBetter: boolean }
 

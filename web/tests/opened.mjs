@@ -8,27 +8,38 @@ export async function closeBrowser() {
   await browser?.close();
 }
 
-/** A page that fails the test on any request but its own file, and on any error it reports. */
-export async function open(url, options = {}) {
+/**
+ * A page that fails the test on any request but its own file, and on any error it reports. A served
+ * page may ask its own server, and finds it gone in some tests: `served` allows for both.
+ */
+export async function open(url, { served = false, ...options } = {}) {
   browser ??= await launch();
+  const own = (asked) => asked === url || /^(blob|data):/.test(asked) ||
+    (served && new URL(asked).origin === new URL(url).origin);
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 },
     colorScheme: 'light', reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   const trouble = [];
-  page.on('request', (request) => { if (request.url() !== url) trouble.push(`request ${request.url()}`); });
+  page.on('request', (request) => { if (!own(request.url())) trouble.push(`request ${request.url()}`); });
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) trouble.push(message.text());
+    const gone = served && /net::ERR_|status of 50[0-9]/.test(message.text());
+    if (['error', 'warning'].includes(message.type()) && !gone) trouble.push(message.text());
   });
   page.on('pageerror', (error) => trouble.push(error.stack));
   await page.goto(url);
   return { page, trouble, close: async () => { await context.close(); assert.deepEqual(trouble, []); } };
 }
 
+/** Waits until every panel is drawn: those out of sight take their turn. */
+export const settled = (page) => page.waitForFunction(() =>
+  document.querySelector('#curves')?.dataset.busy === 'false');
+
 export const panelAt = (page, index) => page.locator('.panel').nth(index);
 
 /** How many pixels of a panel's canvas are drawn, how many by curves (axes are grey), and a hash. */
-export function pixels(page, index) {
-  return panelAt(page, index).locator('canvas').evaluate((canvas) => {
+export async function pixels(page, index) {
+  await settled(page);
+  return panelAt(page, index).locator('.u-wrap > canvas').evaluate((canvas) => {
     // Read from a copy: reading from the page's own canvas would change how the browser keeps it.
     const copy = document.createElement('canvas');
     [copy.width, copy.height] = [canvas.width, canvas.height];
@@ -46,7 +57,18 @@ export function pixels(page, index) {
   });
 }
 
-export const dataset = (page, index) => panelAt(page, index).evaluate((element) => ({ ...element.dataset }));
+export async function dataset(page, index) {
+  await settled(page);
+  return panelAt(page, index).evaluate((element) => ({ ...element.dataset }));
+}
+
+/** What a click on a button hands over as a file. */
+export async function saved(page, button) {
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  const parts = [];
+  for await (const part of await download.createReadStream()) parts.push(part);
+  return { name: download.suggestedFilename(), bytes: Buffer.concat(parts) };
+}
 
 export async function readings(page, index) {
   return panelAt(page, index).locator('.readout tbody tr').evaluateAll((rows) => rows.map((row) =>
@@ -59,9 +81,13 @@ function share(value, min, max, log) {
   return (place(value) - place(Number(min))) / (place(Number(max)) - place(Number(min)));
 }
 
+/** How far below the top of the frame a value lies, from 0 to 1. */
+export const heightOf = (data, y) => 1 - share(y, data.yMin, data.yMax, data.logY);
+
 export async function plotBox(page, index) {
   const over = panelAt(page, index).locator('.u-over');
   await over.scrollIntoViewIfNeeded();
+  await settled(page);
   return over.boundingBox();
 }
 

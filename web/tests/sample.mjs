@@ -103,6 +103,18 @@ function runOf(method, bits, index, codecIndex, accuracy) {
   };
 }
 
+/** The links of a grid, or of a torus if it is closed. */
+export function gridEdges(rows, columns, closed) {
+  const edges = [];
+  for (let r = 0; r < rows; r += 1) {
+    for (let c = 0; c < columns; c += 1) {
+      if (c + 1 < columns || closed) edges.push([r * columns + c, r * columns + ((c + 1) % columns)]);
+      if (r + 1 < rows || closed) edges.push([r * columns + c, ((r + 1) % rows) * columns + c]);
+    }
+  }
+  return edges;
+}
+
 export function sampleReport({ accuracy = true } = {}) {
   const runs = [];
   for (const method of methods) {
@@ -113,4 +125,78 @@ export function sampleReport({ accuracy = true } = {}) {
     command: 'ticopd compare experiments/paper_figure.toml',
     targets: accuracy ? [{ metric: 'accuracy_min', value: 0.8 }] : [], columns, titles,
     higher_is_better: ['accuracy_min', 'accuracy_mean'], runs };
+}
+
+const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+
+/** Median, low and high of the cells of several runs, as the program counts groups. */
+function groupOf(label, members, runs) {
+  const rows = Math.min(...members.map((run) => runs[run].metrics[0].length));
+  const each = (pick) => columns.map((_, c) => Array.from({ length: rows }, (_unused, row) => {
+    const cells = members.map((run) => runs[run].metrics[c][row]).filter((v) => typeof v === 'number');
+    return cells.length > 0 ? pick(cells.sort((a, b) => a - b)) : null;
+  }));
+  return { label, runs: members, style: runs[members[0]].style, columns,
+    mid: each((v) => mean([v[(v.length - 1) >> 1], v[v.length >> 1]])), low: each((v) => v[0]),
+    high: each((v) => v[v.length - 1]) };
+}
+
+/** A sweep: two methods, four widths of the codec, five seeds, so forty runs in eight groups. */
+export function sweptReport() {
+  const report = sampleReport();
+  const [runs, groups] = [[], []];
+  for (const [m, method] of [methods[0], methods[2]].entries()) {
+    for (const [b, bits] of [1, 2, 4, 8].entries()) {
+      const group = `${method[0]}, bits = ${bits}`;
+      const members = [];
+      for (let seed = 1; seed <= 5; seed += 1) {
+        const slower = [...method];
+        slower[2] *= 1 - 0.3 / bits + 0.01 * seed;
+        const run = runOf(slower, bits, runs.length + 20, b, true);
+        members.push(runs.length);
+        runs.push({ ...run, label: `${group}, seed ${seed}`, folder: `run-${runs.length}`, group, seed,
+          swept: { 'codec.bits': bits }, status: 'finished', reason: '',
+          style: { color: m, dash: b, marker: groups.length } });
+      }
+      groups.push(groupOf(group, members, runs));
+    }
+  }
+  return { ...report, title: 'bits_and_seeds', runs, groups, sweep: ['codec.bits'], band: 'range' };
+}
+
+/** Many long runs, each logging at rounds of its own: what the page must show without stutter. */
+export function wideReport(count = 100, rows = 1000) {
+  const report = sampleReport();
+  report.runs = Array.from({ length: count }, (_, i) => {
+    const run = runOf(methods[i % 5], 8, i, i % 5, true);
+    const random = generator(i + 1);
+    const rounds = Array.from({ length: rows }, (_unused, k) => k * 10 + (k > 0 ? i % 10 : 0));
+    const decay = 0.02 + 0.001 * (i % 23);
+    const rate = 3 + (i % 17) / 3;
+    const at = rounds.map((k) => {
+      const noise = 1 + 0.1 * (random() - 0.5);
+      const loss = (0.1 + 2 * Math.exp(-decay * Math.sqrt(k))) * noise;
+      return [k, k * dimension * rate, k * dimension * (rate + 0.1), 2 * k * dimension * rate, loss,
+        loss ** 2 / 10, k === 0 ? 0 : noise ** 3 / k, 1 - loss / 3, loss * 0.9, loss ** 2 / 20,
+        1 - loss / 4, loss / 50, 1e-8, k * 0.01];
+    });
+    return { ...run, label: `${run.label} number ${i}`, folder: `run-${i}`, status: 'finished',
+      reason: '', metrics: columns.map((_unused, c) => at.map((row) => row[c])),
+      style: { ...run.style, marker: i } };
+  });
+  return report;
+}
+
+/** One run on a network of any size, whose agents' losses are known at every logged round. */
+export function networkReport(graph, count, edges, positions) {
+  const report = sampleReport();
+  const [run] = report.runs;
+  const iterations = run.metrics[0];
+  const loss = (k, i) => 0.2 + Math.exp(-k / 300) * (1 + Math.sin((6 * i) / count));
+  report.runs = [{ ...run, graph, agents: count, edges, ...(positions ? { positions } : {}),
+    last: { iteration: iterations[iterations.length - 1],
+      loss: Array.from({ length: count }, (_, i) => loss(1400, i)) },
+    history: count > 1000 ? null : { metric: 'loss', iterations,
+      values: iterations.map((k) => Array.from({ length: count }, (_, i) => loss(k, i))) } }];
+  return report;
 }
