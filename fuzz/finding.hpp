@@ -23,19 +23,25 @@ struct InputInProgress {
 inline InputInProgress in_progress;
 inline const char* finding_file = "hammer-found";
 
-// Writes the input to the finding's file and lets the signal end the program.
-extern "C" inline void on_finding(int signal) {
+// Writes the input to the finding's file and says so.
+inline void save_input() {
   const int fd = ::open(finding_file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   bool saved = fd >= 0;
   saved = saved && ::write(fd, in_progress.head, in_progress.head_bytes) >= 0;
   saved = saved && ::write(fd, in_progress.rest, in_progress.rest_bytes) >= 0;
-  const char* text = saved ? "hammer: a finding, its input is in " : "hammer: a finding";
-  bool told = ::write(STDERR_FILENO, text, std::strlen(text)) >= 0;
-  if (saved) told = ::write(STDERR_FILENO, finding_file, std::strlen(finding_file)) >= 0 && told;
-  if (!told || ::write(STDERR_FILENO, "\n", 1) < 0) ::_exit(70);
+  for (const char* part : {saved ? "hammer: a finding, its input is in " : "hammer: a finding",
+                           saved ? finding_file : "", "\n"})
+    if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) ::_exit(70);
+}
+
+extern "C" inline void on_finding(int signal) {
+  save_input();
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }
+
+// A sanitizer ends the program without a signal. The function is there only with one.
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 // On a stack of its own: recursion without an end leaves none.
 inline void save_findings() {
@@ -49,6 +55,7 @@ inline void save_findings() {
   action.sa_flags = SA_ONSTACK;
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGPROF})
     ::sigaction(signal, &action, nullptr);
+  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(save_input);
 }
 
 // A run that hangs is a finding when this much CPU time is used up; 0 ends the watch. A clock on
