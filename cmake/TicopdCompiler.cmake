@@ -65,6 +65,7 @@ target_compile_options(ticopd_warnings INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow=local>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>  # false positive of GCC 12 for "text" + std::string (GCC bug 105651)
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # instrumented loops need not be vectorised
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-missing-braces>  # not in -Wall of GCC, for C++
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${TICOPD_WERROR}>>:-Werror>)
 
 if(TICOPD_SANITIZE)

@@ -76,7 +76,8 @@ class Script {
     return low | byte() << 8;
   }
   std::string bytes() {
-    const std::size_t count = std::min(byte(), bytes_.size());
+    const std::size_t asked = byte();  // first: it takes a byte away
+    const std::size_t count = std::min(asked, bytes_.size());
     const std::string taken(reinterpret_cast<const char*>(bytes_.data()), count);
     bytes_ = bytes_.subspan(count);
     return taken;
@@ -128,8 +129,8 @@ void splice(std::string& text, std::size_t place, const std::string& over) {
 // The state is written as hex after "VERSION:". An odd number asks for one of the values.
 void set_digest_word(json& notes, Script& script) {
   const std::size_t word = script.byte();
-  std::size_t number = script.byte();
-  number |= script.byte() << 8 | script.byte() << 16 | script.byte() << 24;
+  std::size_t number = 0;
+  for (int shift = 0; shift < 32; shift += 8) number |= script.byte() << shift;
   if (!notes.contains("digest") || !notes["digest"].is_string()) return;
   auto state = notes["digest"].get<std::string>();
   const std::size_t colon = state.find(':');
@@ -209,7 +210,8 @@ std::string hash_of(std::string_view bytes) {
 }
 
 // The hashes of a tensor's rows, if its entry says where they are.
-void set_row_hashes(CheckpointParts& parts, const std::string& name, const json& entry) {
+void set_row_hashes(json& notes, std::string_view data, const std::string& name,
+                    const json& entry) {
   if (!entry.is_object()) return;
   const json shape = entry.value("shape", json()), offsets = entry.value("data_offsets", json());
   const auto counts = [](const json& list) {
@@ -218,13 +220,12 @@ void set_row_hashes(CheckpointParts& parts, const std::string& name, const json&
   };
   if (!counts(shape) || !counts(offsets) || offsets[0] > offsets[1]) return;
   const std::uint64_t begin = offsets[0], end = offsets[1], rows = shape[0];
-  if (end > parts.data.size() || rows == 0 || rows > end - begin || (end - begin) % rows != 0)
-    return;
+  if (end > data.size() || rows == 0 || rows > end - begin || (end - begin) % rows != 0) return;
   const std::uint64_t row_bytes = (end - begin) / rows;
   std::string hashes;
   for (std::uint64_t row = 0; row < rows; ++row)
-    hashes += hash_of(std::string_view(parts.data).substr(begin + row * row_bytes, row_bytes));
-  parts.header[notes_key]["hashes of " + name] = hashes;
+    hashes += hash_of(data.substr(begin + row * row_bytes, row_bytes));
+  notes["hashes of " + name] = hashes;
 }
 
 }  // namespace
@@ -243,14 +244,16 @@ void edit(CheckpointParts& parts, std::span<const std::uint8_t> edits) {
 }
 
 std::string put_together(CheckpointParts parts, bool rows, bool header) {
-  json& notes = parts.header[notes_key];
-  const json entries = parts.header;  // a copy: the notes in it change
+  json notes = std::move(parts.header[notes_key]);
+  parts.header.erase(notes_key);
   if (rows)
-    for (const auto& [name, entry] : entries.items())
-      if (name != notes_key) set_row_hashes(parts, name, entry);
+    for (const auto& [name, entry] : parts.header.items())
+      set_row_hashes(notes, parts.data, name, entry);
+  json& kept = parts.header[notes_key];
+  kept = std::move(notes);
   if (header) {
-    notes.erase("check");
-    notes["check"] = hash_of(parts.header.dump());
+    kept.erase("check");
+    kept["check"] = hash_of(parts.header.dump());
   }
   std::string text = parts.header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');

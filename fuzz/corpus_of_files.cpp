@@ -183,6 +183,8 @@ void add_checkpoint(Corpus& all) {
   add("header_damaged", checkpoint_header, text_of(round_made, "2"));
   add("note_more", 0,
       std::string{code(CheckpointEdit::add_note)} + counted("lambda") + counted("{}"));
+  // Its text is said to have one byte more than there are.
+  add("edit_cut_by_one", 0, std::string{code(CheckpointEdit::text_of_note), digest, 5} + "text");
   add("empty_file", checkpoint_case, "");
   add("header_length_huge", checkpoint_case, std::string(7, '\xff') + "\x7f{}");
   add("header_no_object", checkpoint_case, std::string("\x08\0\0\0\0\0\0\0[1,2]   ", 16));

@@ -73,8 +73,10 @@ struct CaseOf final : Case {
   }
 
   void resume(const std::filesystem::path& file, bool save_again) const override {
+    // As resume() does first. To build a run takes longer than to refuse the file.
+    SavedState::read(file, setup.graph.agents());
     Run<T> run(factory, setup);
-    run.resume(file);  // reads it with SavedState::read, too
+    run.resume(file);
     want_sizes(run);
     run.step(setup.iterations);
     want(run.finished() && run.round() == setup.iterations);

@@ -4,11 +4,6 @@
 // valid payloads, keeps some that are still accepted, and damages those. The payload and the row
 // lie directly before a page that nobody may touch, now and then directly behind one.
 // A finding is written to ./hammer-found, as an input of fuzz_decode, and the exit is by a signal.
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -24,7 +19,9 @@
 
 #include "fuzz/check_decode.hpp"
 #include "fuzz/choose_codec.hpp"
+#include "fuzz/finding.hpp"
 #include "fuzz/guarded.hpp"
+#include "fuzz/random.hpp"
 
 namespace {
 
@@ -34,52 +31,13 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_payload = 1 << 15;  // more than any payload of 1024 doubles
 constexpr int hang_s = 120;  // of CPU; no decoder needs so long for 65,536 payloads of this size
 
-// xorshift64*: three shifts and a multiplication for 64 random bits.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u | 1) {}
-  std::uint64_t operator()() {
-    state_ ^= state_ >> 12;
-    state_ ^= state_ << 25;
-    state_ ^= state_ >> 27;
-    return state_ * 0x2545f4914f6cdd1du;
-  }
-  std::size_t below(std::size_t end) { return ((*this)() >> 32) * end >> 32; }
-  bool one_in(std::size_t n) { return below(n) == 0; }
-
- private:
-  std::uint64_t state_;
-};
-
 struct Input {
   std::uint8_t choice = 0;
   std::size_t d = 0;
   Bytes payload;
 };
 
-// The run in progress, for the signal handler.
-struct Current {
-  std::array<std::uint8_t, decode_head_bytes> head{};
-  const std::byte* payload = nullptr;
-  std::size_t bytes = 0;
-} current;
-
-extern "C" void found(int signal) {
-  const int fd = ::open("hammer-found", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  bool saved = fd >= 0;
-  saved = saved && ::write(fd, current.head.data(), current.head.size()) > 0;
-  saved = saved && ::write(fd, current.payload, current.bytes) >= 0;
-  const char* text = saved ? "hammer: a finding, in ./hammer-found\n" : "hammer: a finding\n";
-  if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) ::_exit(70);
-  ::signal(signal, SIG_DFL);
-  ::raise(signal);
-}
-
-// Calls found() if the CPU time is up; a clock on the wall would run on while we are stopped.
-void watch(int seconds) {
-  const itimerval timer{{0, 0}, {seconds, 0}};
-  ::setitimer(ITIMER_PROF, &timer, nullptr);
-}
+std::array<std::uint8_t, decode_head_bytes> head;  // of the input in progress
 
 // One codec with one scalar: valid payloads, and what became of them.
 template <class T>
@@ -110,10 +68,9 @@ class Target {
     std::byte* payload = before ? payload_.at_start() : payload_.at_end(bytes_);
     if (bytes_ > 0) std::memcpy(payload, work_.data(), bytes_);
     auto* row = reinterpret_cast<T*>(before ? row_.at_start() : row_.at_end(d_ * sizeof(T)));
-    current = {{static_cast<std::uint8_t>(kind_ * 2 + (sizeof(T) == 8)),
-                static_cast<std::uint8_t>(d_ & 0xff), static_cast<std::uint8_t>(d_ >> 8), choice_},
-               payload,
-               bytes_};
+    head = {static_cast<std::uint8_t>(kind_ * 2 + (sizeof(T) == 8)),
+            static_cast<std::uint8_t>(d_ & 0xff), static_cast<std::uint8_t>(d_ >> 8), choice_};
+    in_progress = {head.data(), head.size(), payload, bytes_};
     const bool accepted =
         check_decode<T>(*codecs_[choice_], std::span<const std::byte>(payload, bytes_),
                         std::span<T>(row, d_), again_);
@@ -263,10 +220,10 @@ void hammer(std::size_t kind, std::uint64_t runs, const fs::path& corpus, std::u
   const std::clock_t cpu_begin = std::clock();
   std::uint64_t accepted = 0;
   for (std::uint64_t run = 0; run < runs; ++run) {
-    if (run % 65536 == 0) watch(hang_s);
+    if (run % 65536 == 0) watch_for_a_hang(hang_s);
     accepted += run % 2 == 0 ? codecs.narrow.run() : codecs.wide.run();
   }
-  watch(0);
+  watch_for_a_hang(0);
   const double cpu = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
   const double wall =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -298,8 +255,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: hammer RUNS [CORPUS] [--codec NAME] [--seed N]\n");
     return 64;
   }
-  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGPROF})
-    ::signal(signal, found);
+  save_findings();
   bool any = false;
   for (std::size_t kind = 0; kind < fuzzed_codecs.size(); ++kind)
     if (codec.empty() || codec == name_of(choose_codec(static_cast<std::uint8_t>(kind), 0))) {

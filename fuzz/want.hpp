@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -13,13 +14,18 @@ inline void want(bool fact) {
   if (!fact) std::abort();
 }
 
+// So many reads were tried and accepted so far; one around others does not count.
+inline std::uint64_t tried_reads = 0, accepted_reads = 0;
+
 // True if `read` accepted its input, false if it refused it with an error of ours. Any other
 // exception goes on and is a finding; so is code 70, which means a defect of ours. With FUZZ_SAY in
 // the environment it says why.
 template <class Read>
 bool accepts(Read&& read) {
+  const std::uint64_t mine = ++tried_reads;
   try {
     std::forward<Read>(read)();
+    if (tried_reads == mine) ++accepted_reads;
     return true;
   } catch (const Error& e) {
     want(e.exit_code() != 70 && *e.what() != '\0');

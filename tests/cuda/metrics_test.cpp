@@ -67,13 +67,9 @@ class CudaMetrics : public ::testing::TestWithParam<Case> {};
 TEST_P(CudaMetrics, MetricsOnTheDeviceHaveTheBitsOfTheHost) {
   TICOPD_NEEDS_DEVICE();
   const Case& c = GetParam();
-  std::vector<std::string> all{"problem.data=\"digits\"",
-                               "problem.samples=400",
-                               "problem.partition=\"iid\"",
-                               "problem.hidden=[9]",
-                               "graph.agents=5",
-                               "iterations=6",
-                               "log.every=2"};
+  std::vector<std::string> all{
+      "problem.data=\"digits\"", "problem.samples=400", "problem.partition=\"iid\"",
+      "graph.agents=5",          "iterations=6",        "log.every=2"};
   all.insert(all.end(), c.set.begin(), c.set.end());
   if (briefly()) all.insert(all.end(), {"iterations=2", "log.every=1"});
   const Config config = Config::read(places::tree() + "/experiments/mnist_ring10.toml", all);
@@ -110,11 +106,14 @@ std::vector<std::string> many_agents() {
   return set;
 }
 
+const std::string small = "problem.hidden=[9]";
+
 INSTANTIATE_TEST_SUITE_P(
     Of, CudaMetrics,
-    ::testing::Values(Case{"dual_and_mirror", "", true}, Case{"no_dual", "choco_sgd", false},
-                      Case{"links_that_come_and_go", "", true, {"graph.drop=0.3"}},
-                      Case{"codec_of_the_host", "", true, {"codec.coding=\"elias\""}},
+    ::testing::Values(Case{"dual_and_mirror", "", true, {small}},
+                      Case{"no_dual", "choco_sgd", false, {small}},
+                      Case{"links_that_come_and_go", "", true, {small, "graph.drop=0.3"}},
+                      Case{"codec_of_the_host", "", true, {small, "codec.coding=\"elias\""}},
                       // More blocks of coordinates than a thread block loads at once.
                       Case{"long_rows", "", true, {"problem.hidden=[200]"}},
                       Case{"many_agents", "", true, many_agents()}),

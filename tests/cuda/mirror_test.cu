@@ -39,8 +39,11 @@ std::vector<float> chased(const Prepared<float>& p, bool wait_first) {
 
 TEST(DeviceMirror, GradientAfterSendReadsTheNewSurrogate) {
   TICOPD_NEEDS_DEVICE();
-  for (const char* codec : {"qsgd", "top_k", "identity"}) {
-    SCOPED_TRACE(codec);
+  const std::vector<std::vector<std::string>> codecs{{"codec.kind=\"qsgd\"", "codec.bits=8"},
+                                                     {"codec.kind=\"top_k\"", "codec.fraction=0.1"},
+                                                     {"codec.kind=\"identity\""}};
+  for (const std::vector<std::string>& codec : codecs) {
+    SCOPED_TRACE(codec.front());
     const Prepared<float> p = prepared(20, Device::cuda, codec);
     EXPECT_TRUE(chased(p, false) == chased(p, true));
   }

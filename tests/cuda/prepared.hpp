@@ -12,15 +12,11 @@
 namespace ticopd::cuda {
 
 inline Prepared<float> prepared(std::uint32_t rounds, ticopd::Device device,
-                                const std::string& codec = "qsgd") {
+                                const std::vector<std::string>& codec = {}) {
   const std::string count = std::to_string(rounds);
-  const std::vector<std::string> set{"problem.data=\"digits\"",
-                                     "problem.samples=1000",
-                                     "codec.kind=\"" + codec + "\"",
-                                     "codec.bits=8",
-                                     "codec.fraction=0.1",
-                                     "iterations=" + count,
-                                     "log.every=" + count};
+  std::vector<std::string> set{"problem.data=\"digits\"", "problem.samples=1000",
+                               "iterations=" + count, "log.every=" + count};
+  set.insert(set.end(), codec.begin(), codec.end());
   const Config config = Config::read(places::tree() + "/experiments/mnist_ring10.toml", set);
   return prepare<float>(config, {.threads = 2, .offline = true, .device = device});
 }

@@ -54,9 +54,12 @@ constexpr const char* dtype() {
 
 // A hash of the header without this hash. A flipped bit in a note, such as the round, would still
 // parse. The text always has 16 digits, so that every rank computes the same header length.
-std::string check_of(json header) {
-  header["__metadata__"].erase("check");
+std::string check_of(json& header) {
+  json& notes = header["__metadata__"];
+  const json there = notes.value("check", json());
+  notes.erase("check");
   const std::string text = header.dump();
+  if (!there.is_null()) notes["check"] = there;
   return fmt::format("{:016x}", hash_row(std::as_bytes(std::span(text))));
 }
 

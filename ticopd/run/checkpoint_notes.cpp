@@ -64,6 +64,7 @@ template json gather_ledger(AnyNetwork<float>&);
 template json gather_ledger(AnyNetwork<double>&);
 
 void refuse_other_checkpoint(const std::filesystem::path& checkpoint, Transport& transport) {
+  if (transport.size() == 1) return;
   json mine;  // null: there is no checkpoint
   if (std::filesystem::exists(checkpoint)) {
     const CheckpointNotes notes = read_checkpoint_notes(checkpoint);

@@ -24,8 +24,12 @@ Canonical canonical(XXH128_hash_t hash) {
 }
 
 std::string to_hex(std::span<const unsigned char> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
-  for (const unsigned char b : bytes) text += fmt::format("{:02x}", b);
+  for (const unsigned char b : bytes) {
+    text += digits[b >> 4];
+    text += digits[b & 15];
+  }
   return text;
 }
 
