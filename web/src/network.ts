@@ -123,7 +123,8 @@ class NetworkView {
         'made by an older version.';
     }
     if (this.scale.empty) return `${graph} This run has no ${wordsOf(this.metric)} of single agents.`;
-    return `${graph} This run kept the ${wordsOf(this.metric)} of single agents for its last round only.`;
+    const kept = run.last?.values.has(this.metric) ? 'for its last round only' : 'at other rounds only';
+    return `${graph} This run kept the ${wordsOf(this.metric)} of single agents ${kept}.`;
   }
 
   private pointAt(event: MouseEvent): void {
