@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-[[noreturn]] void refuse(const fs::path& folder, const std::string& difference) {
+[[noreturn]] void refuse_to_resume(const fs::path& folder, const std::string& difference) {
   throw ConfigError(fmt::format("--resume: {} holds another run: {}", folder.string(), difference));
 }
 
@@ -89,7 +89,7 @@ ResumePoint resume_point(const Config& now, const CheckpointNotes& notes, const 
   if (!theirs.is_object() || !notes.contains("round")) throw damaged(file, "");
   const json identity = identity_in(theirs, file, now);
   if (const std::string why = why_not_resumed(now, identity); !why.empty())
-    refuse(file.parent_path(), why);
+    refuse_to_resume(file.parent_path(), why);
   const std::uint32_t round = round_in(notes, "round", file);
   const auto before = identity["iterations"].get<std::uint32_t>();
   if (round > before) throw damaged(file, fmt::format(": round {}", round));
@@ -101,7 +101,7 @@ void check_resume(const Config& now, const fs::path& folder) {
   bool longer = false;
   if (const auto summary = files.read_summary()) {
     const json theirs = identity_in((*summary)["config"], folder / "run.json", now);
-    if (const std::string why = why_not_resumed(now, theirs); !why.empty()) refuse(folder, why);
+    if (const std::string why = why_not_resumed(now, theirs); !why.empty()) refuse_to_resume(folder, why);
     if ((*summary)["status"] == "diverged") return;  // stays as it is
     longer = (*summary)["status"] == "finished" && theirs["iterations"] < now.tree()["iterations"];
   }
