@@ -72,7 +72,9 @@ bool Domain::allows(const OptionValue& value) const {
       const auto* all = std::get_if<std::vector<std::int64_t>>(&value);
       return all && std::ranges::all_of(*all, in_range);
     }
+    case Kind::texts:
     case Kind::table:
+    case Kind::text_table:
       break;
   }
   return false;
@@ -99,6 +101,11 @@ std::string Domain::in_words() const {
     case Kind::integers:
       return fmt::format("is a list of layer sizes from {} to {}, such as [100] or [200, 100]",
                          least, most);
+    case Kind::texts:
+      return words.empty() ? "is a list of strings"
+                           : fmt::format("is a list of {}", fmt::join(words, ", "));
+    case Kind::text_table:
+      return "is a table of strings";
     case Kind::table:
       break;
   }
@@ -149,6 +156,12 @@ Domain file() {
 }
 Domain layer_sizes(std::int64_t least, std::int64_t most) {
   return {.kind = Kind::integers, .least = least, .most = most};
+}
+Domain texts(std::initializer_list<std::string_view> words) {
+  return {.kind = Kind::texts, .words = {words.begin(), words.end()}};
+}
+Domain text_table() {
+  return {.kind = Kind::text_table};
 }
 Domain table() {
   return {.kind = Kind::table};

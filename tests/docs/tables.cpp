@@ -60,8 +60,12 @@ std::string allowed_text(const Domain& d) {
       return code(d.allowed_words());
     case Domain::Kind::integers:
       return fmt::format("a list, each {}", whole);
+    case Domain::Kind::texts:
+      return d.words.empty() ? "a list" : fmt::format("a list: {}", code(d.words));
     case Domain::Kind::table:
       return "a table";
+    case Domain::Kind::text_table:
+      return "a table of strings";
     default:
       return "";
   }

@@ -38,7 +38,10 @@ const char* name_of(Domain::Kind kind) {
       return "file";
     case Domain::Kind::integers:
       return "integers";
+    case Domain::Kind::texts:
+      return "texts";
     case Domain::Kind::table:
+    case Domain::Kind::text_table:
       break;
   }
   return "table";

@@ -53,6 +53,13 @@ json domain_schema(const Domain& d) {
       const json value{{"anyOf", {{{"type", "number"}}, range}}};
       return {{"type", "object"}, {"additionalProperties", value}};
     }
+    case Domain::Kind::texts: {
+      json item{{"type", "string"}};
+      if (!d.words.empty()) item = {{"enum", d.words}};
+      return {{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}};
+    }
+    case Domain::Kind::text_table:
+      return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
     case Domain::Kind::text:
     case Domain::Kind::file:
       break;

@@ -77,6 +77,7 @@ void add_comparison(const fs::path& folder, const std::string& label, Collection
     };
     if (std::ranges::none_of(all.options.targets, same)) all.options.targets.push_back(target);
   }
+  all.options.figure = tree.value("figure", json());
   all.options.title = word_of(tree, "title");
   all.options.command = word_of(tree, "command");
   if (const std::string bits = "bits_" + word_of(tree, "bits");

@@ -25,6 +25,7 @@ struct ReportOptions {
   std::string command;  // the command that made the runs; empty if unknown
   std::vector<Target> targets;
   std::string bits = "bits_payload";  // x axis of the figure's bit panels: one of bits_names()
+  nlohmann::json figure = {};         // [figure], as given; see figure_options.hpp
   std::filesystem::path folder;       // run folders are named relative to it; write_report sets it
   const std::atomic<bool>* stop = nullptr;  // set from outside: end the drawing, throw Interrupted
 };
@@ -80,7 +81,8 @@ struct Written {
   std::vector<std::filesystem::path> files;
   std::vector<std::string> missing;  // "figure.svg, ...: gnuplot is not installed (...)"
 };
-// Writes summary.csv, figure.svg, figure.pdf, figure.png and report.html; creates the folder.
+// Writes summary.csv, figure.svg, figure.pdf, figure.png, the script figure.gp with figure.dat, and
+// report.html; creates the folder.
 Written write_report(const std::filesystem::path& folder, std::span<const Series> runs,
                      const ReportOptions& options);
 

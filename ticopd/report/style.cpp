@@ -28,6 +28,10 @@ std::vector<Style> styles(std::span<const Series> runs) {
   return all;
 }
 
+std::string color_of(const Style& style) {
+  return std::string(colors[static_cast<std::size_t>(style.color) % colors.size()]);
+}
+
 std::string legend(const Series& run) {
   const std::string label = plain(run.label);
   const std::optional<double> rate = run.rate();

@@ -24,6 +24,12 @@ std::vector<Style> styles(std::span<const Series> runs);
 inline constexpr std::array<std::string_view, 8> colors = {
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F"};
 
+std::string color_of(const Style& style);  // "#0072B2"
+
+// Their names in a config, in the same order.
+inline constexpr std::array<std::string_view, 8> color_names = {
+    "blue", "vermilion", "green", "pink", "orange", "sky", "black", "brown"};
+
 // "TiCoPD 8-bit (9 bit)": the label, and the encoded bits per coordinate and round.
 std::string legend(const Series& run);
 

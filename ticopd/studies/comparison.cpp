@@ -10,6 +10,7 @@
 #include "ticopd/cuda/cuda.hpp"
 #include "ticopd/experiment/claim.hpp"
 #include "ticopd/experiment/experiment.hpp"
+#include "ticopd/report/figure_options.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
 #include "ticopd/system/stopping.hpp"
@@ -35,6 +36,16 @@ json read_targets(const RunSet& run_set) {
   return targets;
 }
 
+// [figure], if it is there: a wrong word in it must not wait for the end of the last run.
+json read_figure(const RunSet& run_set, const std::string& bits) {
+  const json given = run_set.shared.value("figure", json());
+  if (given.is_null()) return given;
+  std::vector<std::string> names;
+  for (const RunSet::Run& run : run_set.runs) names.push_back(run.label);
+  check_figure(ticopd::read_figure(given, "bits_" + bits), names, {});
+  return given;
+}
+
 // The content of compare.json.
 json record_of(const RunSet& run_set, const std::string& command) {
   json record = {{"title", run_set.shared.value("/report/title"_json_pointer, run_set.name)},
@@ -44,6 +55,8 @@ json record_of(const RunSet& run_set, const std::string& command) {
                  {"runs", json::array()}};
   for (const RunSet::Run& run : run_set.runs)
     record["runs"].push_back({{"label", run.label}, {"folder", run.folder}});
+  if (json figure = read_figure(run_set, record["bits"]); !figure.is_null())
+    record["figure"] = std::move(figure);
   return record;
 }
 
