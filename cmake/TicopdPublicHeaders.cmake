@@ -20,7 +20,7 @@ set(TICOPD_PUBLIC_HEADERS
   numeric/noise.hpp numeric/parse_number.hpp numeric/seed.hpp
   objectives/external.hpp objectives/model.hpp objectives/objective.hpp objectives/options.hpp objectives/registry.hpp
   objectives/sample_problem.hpp objectives/shards.hpp
-  report/report.hpp report/series.hpp
+  report/groups.hpp report/report.hpp report/series.hpp
   run/log_rounds.hpp run/machine.hpp run/measure.hpp run/metrics.hpp run/own_metrics.hpp run/run.hpp run/setup.hpp
   run/solve.hpp
   studies/comparison.hpp studies/search.hpp

@@ -185,7 +185,7 @@ RowMetrics CudaNetwork::measure_rows(MetricLevel level, const Field& x, const Fi
   const bool tested = full && s_.objective.test_samples() > 0;
   std::vector<std::size_t> models;  // the measured agents', then the mean
   if (full) {
-    for (const int agent : measured_agents(s_.metric_scope, s_.graph.agents(), s_.seed))
+    for (const int agent : measured_agents(s_.metric_scope, s_.graph.agents(), s_.seed_of_problem()))
       models.push_back(static_cast<std::size_t>(agent));
     models.push_back(agents);
   }

@@ -120,7 +120,7 @@ DeviceField CudaNetwork::field() {
 
 DeviceField CudaNetwork::start() {
   std::vector<float> x0(s_.objective.dimension());
-  s_.objective.start(s_.seed, x0);
+  s_.objective.start(s_.seed_of_problem(), x0);
   Field x = field();
   x.fill_rows(x0);
   return x;

@@ -96,7 +96,7 @@ class Analysing {
 
   void start() {
     x0_.resize(s_.dimension);
-    setup().objective->start(setup().seed, x0_);
+    setup().objective->start(setup().seed_of_problem(), x0_);
     std::vector<double> values(static_cast<std::size_t>(s_.agents));
     pool_.run(values.size(), [&](std::size_t i) {
       values[i] = setup().objective->value(static_cast<int>(i), x0_);
@@ -219,7 +219,7 @@ std::function<double(AnyNetwork<T>&, AnyRun<T>&)> configured_lyapunov(const Conf
   Smoothness<T> smoothness(*setup.objective, pool,
                            {.samples = AnalysisOptions{}.samples, .on_agent = {}});
   std::vector<T> x0(setup.objective->dimension());
-  setup.objective->start(setup.seed, x0);
+  setup.objective->start(setup.seed_of_problem(), x0);
   const double L = smoothness.at(std::span<const T>(x0));
   const Theorem theorem(
       {agents, lambda_max, prepared.spectrum.laplacian_min, *delta, L, p.eta, 1.0});

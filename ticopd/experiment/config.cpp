@@ -23,37 +23,18 @@ using nlohmann::json;
 
 using Keys = std::vector<KeyInfo>;
 
-[[noreturn]] void unknown(const std::string& key, const Keys& keys) {
-  std::vector<std::string> names{"algorithm.name", "algorithm"};
-  for (const KeyInfo& k : keys) {
-    const std::string table = k.name.substr(0, k.name.find('.'));
-    if (table != k.name && std::ranges::find(names, table) == names.end()) names.push_back(table);
-  }
-  for (const KeyInfo& k : keys) names.push_back(k.name);
-  for (const AlgorithmInfo& a : algorithm_table())
-    for (const ParameterInfo& p : a.parameters)
-      names.push_back(fmt::format("algorithm.{}", p.name));
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  // A key is often right but in the wrong table, or misspelt after the dot.
-  const auto last = [](std::string_view k) { return k.substr(k.rfind('.') + 1); };
-  const auto in_another_table = [&](std::string_view k) { return last(k) == last(key); };
-  const auto moved = std::ranges::find_if(known, in_another_table);
-  const std::string_view best = moved != known.end() ? *moved : nearest(key, known);
-  // A message ends at the first NUL, and a key may begin with one.
-  throw ConfigError(fmt::format("{}: no such key{}", printable(key),
-                                best.empty() ? std::string("; `ticopd run --help` names the manual")
-                                             : fmt::format("; did you mean \"{}\"?", best)));
-}
-
 void refuse_unknown(const json& table, const std::string& prefix, const Keys& keys) {
   for (const auto& [name, value] : table.items()) {
     const std::string key = prefix + name;
     if (key == "run")
       throw ConfigError("[[run]]: this file lists several runs: `ticopd compare` makes them all");
+    if (key == "seeds" || key == "sweep")
+      throw ConfigError(
+          fmt::format("{}: this file asks for several runs: `ticopd compare` makes them all", key));
     const auto is_this = [&](const KeyInfo& k) { return k.name == key; };
     const auto is_inside = [&](const KeyInfo& k) { return k.name.starts_with(key + "."); };
     if (std::ranges::any_of(keys, is_this)) continue;
-    if (!std::ranges::any_of(keys, is_inside)) unknown(key, keys);
+    if (!std::ranges::any_of(keys, is_inside)) refuse_unknown_key(key, keys);
     if (!value.is_object()) refuse(key, value, fmt::format("is a table: [{}]", key));
     refuse_unknown(value, key + ".", keys);
   }

@@ -63,6 +63,9 @@ nlohmann::json toml_to_json(std::string_view text, const std::string& name);
 // The other way: keys first, then [tables] and [[lists of tables]].
 std::string json_to_toml(const nlohmann::json& tree);
 
+// A value as it stands behind the `=`: 0.1, "qsgd", [100, 50].
+std::string toml_value(const nlohmann::json& value);
+
 // "graph.agents=20" into a tree; the value is read as TOML, or else as a plain word.
 void apply_override(nlohmann::json& tree, const std::string& assignment);
 

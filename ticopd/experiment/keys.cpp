@@ -1,17 +1,22 @@
 #include "ticopd/experiment/keys.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ticopd/algorithms/parameter.hpp"
+#include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/table.hpp"
 #include "ticopd/data/partition.hpp"
 #include "ticopd/data/table.hpp"
+#include "ticopd/error.hpp"
 #include "ticopd/graph/graph.hpp"
 #include "ticopd/graph/mixing.hpp"
 #include "ticopd/network/channel_noise.hpp"
 #include "ticopd/numeric/seed.hpp"
 #include "ticopd/objectives/registry.hpp"
 #include "ticopd/run/log_rounds.hpp"
+#include "ticopd/system/text.hpp"
 #include "ticopd/transport/table.hpp"
 #include "ticopd/transport/transport.hpp"
 
@@ -50,10 +55,16 @@ Table<KeyInfo>& plain_keys() {
       {
           {"name", text(), none, "names the run folder; left out: the file's name"},
           {"seed", whole(0, INT64_MAX), std::int64_t{default_seed},
-           "decides the graph, the split, the start, batches and rounding"},
+           "decides the graph, the split, the start, batches and rounding; with `problem.seed` "
+           "batches, rounding and dropped links only"},
           {"iterations", whole(1, rounds), std::int64_t{default_iterations}, "rounds"},
           {"precision", word({"float", "double"}), Text("float"), "of the models and gradients"},
 
+          {"problem.seed", whole(0, INT64_MAX), none,
+           "decides the graph, the split, drawn data, the start, and the samples and agents of "
+           "`log.samples` and `log.agents`: runs with other `seed` then differ in their noise "
+           "only. "
+           "Left out: `seed`"},
           {"problem.partition", word(words_of(Partition{})), Text("label"),
            "`label`: class c to agent c mod n; `sorted`: equal slices after sorting by label; "
            "`iid`: equal slices of a shuffle; `dirichlet`: random shares of each class. Every "
@@ -117,6 +128,11 @@ Table<KeyInfo>& plain_keys() {
            "x axis of the figure's bit panels: `payload` (as encoded), `paper` (the papers' "
            "count), `link` (times the neighbours). Left out: `payload`"},
 
+          {"report.band", word({"range", "deviation"}), none,
+           "runs that differ in their seed make a group: `range`: its median, smallest and largest "
+           "value; `deviation`: its mean, minus and plus the sample standard deviation. Left out: "
+           "`range`"},
+
           {"figure.preset", word({"paper-1col", "paper-2col", "slides"}), none,
            "sizes, font and panels that suit one column or the whole width of a paper, or a slide; "
            "the other keys go first"},
@@ -152,6 +168,28 @@ Table<KeyInfo>& plain_keys() {
            "docs/tuning.md"},
       }};
   return table;
+}
+
+void refuse_unknown_key(const std::string& key, std::span<const KeyInfo> keys) {
+  std::vector<std::string> names{"algorithm.name", "algorithm", "seeds", "sweep"};
+  for (const KeyInfo& k : keys) {
+    const std::string table = k.name.substr(0, k.name.find('.'));
+    if (table != k.name && std::ranges::find(names, table) == names.end()) names.push_back(table);
+  }
+  for (const KeyInfo& k : keys) names.push_back(k.name);
+  for (const AlgorithmInfo& a : algorithm_table())
+    for (const ParameterInfo& p : a.parameters)
+      names.push_back(fmt::format("algorithm.{}", p.name));
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  // A key is often right but in the wrong table, or misspelt after the dot.
+  const auto last = [](std::string_view k) { return k.substr(k.rfind('.') + 1); };
+  const auto in_another_table = [&](std::string_view k) { return last(k) == last(key); };
+  const auto moved = std::ranges::find_if(known, in_another_table);
+  const std::string_view best = moved != known.end() ? *moved : nearest(key, known);
+  // A message ends at the first NUL, and a key may begin with one.
+  throw ConfigError(fmt::format("{}: no such key{}", printable(key),
+                                best.empty() ? std::string("; `ticopd run --help` names the manual")
+                                             : fmt::format("; did you mean \"{}\"?", best)));
 }
 
 std::vector<KeyInfo> config_keys() {

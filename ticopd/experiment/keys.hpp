@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,8 @@ Table<KeyInfo>& plain_keys();
 // keys, and the options of codecs, graphs, objectives and data formats. Made anew at each call,
 // since the tables may have grown.
 std::vector<KeyInfo> config_keys();
+
+// ConfigError for a key that no config has; it names the nearest one.
+[[noreturn]] void refuse_unknown_key(const std::string& key, std::span<const KeyInfo> keys);
 
 }  // namespace ticopd

@@ -102,11 +102,15 @@ ObjectiveOptions objective_options(const Config& config) {
   return options;
 }
 
+std::uint64_t problem_seed(const Config& config) {
+  return config.get<std::uint64_t>(config.has("problem.seed") ? "problem.seed" : "seed");
+}
+
 DataOptions data_options(const Config& config) {
   DataOptions options;
   read_options(config, "problem", data_options_table(), options);
   options.base = config.folder();
-  options.seed = config.get<std::uint64_t>("seed");
+  options.seed = problem_seed(config);
   options.regression =
       objective_table().at(config.get<std::string>("problem.objective")).labels == Labels::targets;
   return options;

@@ -18,6 +18,7 @@ CodecOptions codec_options(const Config& config);
 GraphOptions graph_options(const Config& config);
 ObjectiveOptions objective_options(const Config& config);
 DataOptions data_options(const Config& config);
+std::uint64_t problem_seed(const Config& config);  // `seed` unless problem.seed is given
 ChannelNoise channel_noise(const Config& config);
 LogRounds log_rounds(const Config& config);
 MetricLevel metric_level(const Config& config);

@@ -40,10 +40,10 @@ std::string biased_codec_of(const Config& config) {
 
 template <class T>
 Prepared<T> plan(const Config& config, int threads, Device device, Warnings& warnings) {
-  const std::uint64_t seed = config.get<std::uint64_t>("seed");
+  const std::uint64_t drawn_with = problem_seed(config);
   const Weights weights = parse_weights(config.get<std::string>("graph.weights"));
   Prepared<T> p{.algorithm = {},
-                .setup = {.graph = make_graph(graph_options(config), seed), .objective = {}},
+                .setup = {.graph = make_graph(graph_options(config), drawn_with), .objective = {}},
                 .spectrum = {},
                 .data = {},
                 .labels = {}};
@@ -61,7 +61,8 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   s.execution.device = device;
   s.execution.cuda.tf32 = config.get<bool>("cuda.tf32");
 
-  s.seed = seed;
+  s.seed = config.get<std::uint64_t>("seed");
+  s.problem_seed = drawn_with;
   s.iterations = config.get<std::uint32_t>("iterations");
   s.watch.rounds = log_rounds(config);
   s.watch.level = metric_level(config);
@@ -87,7 +88,7 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
 }  // namespace
 
 int configured_agents(const Config& config) {
-  return make_graph(graph_options(config), config.get<std::uint64_t>("seed")).agents();
+  return make_graph(graph_options(config), problem_seed(config)).agents();
 }
 
 AlgorithmOptions configured_options(const Config& config) {

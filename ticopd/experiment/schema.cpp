@@ -7,6 +7,7 @@
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/data/table.hpp"
 #include "ticopd/experiment/keys.hpp"
+#include "ticopd/experiment/sweep.hpp"
 #include "ticopd/experiment/values.hpp"
 
 namespace ticopd {
@@ -148,6 +149,31 @@ json algorithm_schema(bool in_run) {
   return schema;
 }
 
+json seeds_schema() {
+  const json list{{"type", "array"},
+                  {"items", whole_schema(0, INT64_MAX)},
+                  {"minItems", 1},
+                  {"uniqueItems", true}};
+  return {{"description", "for compare and tune: so many runs, from `seed` on, or these seeds"},
+          {"anyOf", {whole_schema(1, static_cast<std::int64_t>(most_runs)), list}}};
+}
+
+// Which keys there are depends on the kinds; the program says it.
+json sweep_schema() {
+  const json values{{"type", "array"}, {"minItems", 1}, {"uniqueItems", true}};
+  const json table{{"type", "object"}, {"additionalProperties", values}};
+  return {{"type", "object"},
+          {"description",
+           "for compare and tune: lists of values of any keys, such as "
+           "\"codec.bits\" = [2, 4]; a run for every combination"},
+          {"properties",
+           {{"mode",
+             {{"enum", {"product", "zip"}},
+              {"default", "product"},
+              {"description", "`zip`: the first values together, then the second, ..."}}}}},
+          {"additionalProperties", {{"anyOf", {values, table}}}}};
+}
+
 }  // namespace
 
 json config_schema() {
@@ -166,6 +192,8 @@ json config_schema() {
     definitions[name] = closed_table(std::move(keys));
     top[name] = reference(name);
   }
+  top["seeds"] = seeds_schema();
+  top["sweep"] = sweep_schema();
   json run = top;
   run["algorithm"] = reference("run_algorithm");
   run["label"] = {{"type", "string"},

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
@@ -178,7 +177,27 @@ void write_table(const json& table, const std::string& path, std::string& text) 
   }
 }
 
+// "sweep.\"codec.bits\"" has two parts: a quoted one may have dots.
+std::vector<std::string> parts_of_key(const std::string& key) {
+  std::vector<std::string> parts{""};
+  char quote = 0;
+  for (const char c : key)
+    if (quote == 0 && (c == '"' || c == '\''))
+      quote = c;
+    else if (quote != 0 && c == quote)
+      quote = 0;
+    else if (quote == 0 && c == '.')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
 }  // namespace
+
+std::string toml_value(const json& value) {
+  return value_text(value);
+}
 
 std::string json_to_toml(const json& tree) {
   std::string text;
@@ -213,9 +232,8 @@ void apply_override(json& tree, const std::string& assignment) {
     // The value is a bare word, such as --set codec.kind=qsgd: keep it as a string.
   }
   json* at = &tree;
-  std::istringstream parts(key);
   std::string table;
-  for (std::string part; std::getline(parts, part, '.');) {
+  for (const std::string& part : parts_of_key(key)) {
     if (at->is_null()) *at = json::object();
     if (!at->is_object())
       throw ConfigError(fmt::format("--set {}: {} is not a table", assignment, table));

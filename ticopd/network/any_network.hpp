@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,12 +58,15 @@ struct Surroundings {
   Transport& transport;
   Pool& pool;
   Weights weights = Weights::metropolis;
-  std::uint64_t seed = default_seed;
-  std::size_t batch = 0;  // samples per gradient; 0: all
+  std::uint64_t seed = default_seed;               // of batches, messages and links
+  std::optional<std::uint64_t> problem_seed = {};  // of start and measured subsets; empty: `seed`
+  std::size_t batch = 0;                           // samples per gradient; 0: all
   LinkSchedule links = {};
   ChannelNoise channel_noise = {};
   MetricScope metric_scope = {};
   const std::atomic<bool>* stop = nullptr;  // set from outside: a measurement gives up soon
+
+  std::uint64_t seed_of_problem() const { return problem_seed.value_or(seed); }
 };
 
 // Reserves a channel for a mirror's lifetime: two mirrors on one channel would share their noise,

@@ -26,7 +26,7 @@ CpuNetwork<T>::CpuNetwork(const Surroundings<T>& s) : AnyNetwork<T>(s) {
 template <class T>
 Field<T> CpuNetwork<T>::start() const {
   std::vector<T> x0(s_.objective.dimension());
-  s_.objective.start(s_.seed, x0);
+  s_.objective.start(s_.seed_of_problem(), x0);
   Field x = field();
   x.fill_rows(x0);
   return x;
@@ -108,7 +108,8 @@ const Objective<T>& CpuNetwork<T>::metric_objective() {
   if (metric_batches_.empty()) {
     for (std::size_t row = 0; row < placement_.rows(); ++row)
       metric_batches_.push_back(
-          measured_samples(s_.metric_scope, s_.objective, placement_.agent(row), s_.seed));
+          measured_samples(s_.metric_scope, s_.objective, placement_.agent(row),
+                           s_.seed_of_problem()));
     if (s_.metric_scope.samples > 0)
       metric_part_ = s_.objective.part(placement_.first(), metric_batches_);
     if (metric_part_) metric_batches_.assign(placement_.rows(), Batch{});  // all that it has

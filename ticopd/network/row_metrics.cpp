@@ -119,7 +119,8 @@ class Measuring {
 
   // Models are sent one row at a time, so no rank ever holds them all.
   void local_models(RowMetrics& m) {
-    const std::vector<int> chosen = measured_agents(s_.metric_scope, s_.graph.agents(), s_.seed);
+    const std::vector<int> chosen =
+        measured_agents(s_.metric_scope, s_.graph.agents(), s_.seed_of_problem());
     for (const int i : chosen) {
       stop_together(asked_to_stop());
       const int owner = net_.placement().owner(i);

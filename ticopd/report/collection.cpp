@@ -51,6 +51,15 @@ std::string word_of(const json& tree, const char* key) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
+// Which group a run belongs to. In files of 0.2 each run is its own.
+void describe(Series& series, const json& entry, const std::string& label) {
+  const std::string group = word_of(entry, "group");
+  series.group = group.empty() ? series.label : label.empty() ? group : label + ": " + group;
+  if (const json seed = entry.value("seed", json()); seed.is_number_unsigned())
+    series.seed = seed.get<std::uint64_t>();
+  if (const json swept = entry.value("swept", json()); swept.is_object()) series.swept = swept;
+}
+
 void add_comparison(const fs::path& folder, const std::string& label, Collection& all) {
   const fs::path file = folder / "compare.json";
   const json tree = read_comparison(file);
@@ -67,6 +76,7 @@ void add_comparison(const fs::path& folder, const std::string& label, Collection
     }
     Series series = read_series(run);
     series.label = label.empty() ? name : label + ": " + name;
+    describe(series, entry, label);
     all.runs.push_back(std::move(series));
   }
   for (const json& entry : tree.value("targets", json::array())) {
@@ -78,6 +88,11 @@ void add_comparison(const fs::path& folder, const std::string& label, Collection
     if (std::ranges::none_of(all.options.targets, same)) all.options.targets.push_back(target);
   }
   all.options.figure = tree.value("figure", json());
+  std::vector<std::string>& sweep = all.options.sweep;
+  for (const json& key : tree.value("sweep", json::array()))
+    if (key.is_string() && std::ranges::count(sweep, key.get<std::string>()) == 0)
+      sweep.push_back(key);
+  if (word_of(tree, "band") == "deviation") all.options.band = Band::deviation;
   all.options.title = word_of(tree, "title");
   all.options.command = word_of(tree, "command");
   if (const std::string bits = "bits_" + word_of(tree, "bits");
@@ -97,7 +112,7 @@ Collection read_folders(std::span<const std::string> words) {
       add_comparison(folder, label, all);
     } else {
       all.runs.push_back(read_series(folder));
-      if (!label.empty()) all.runs.back().label = label;
+      if (!label.empty()) all.runs.back().label = all.runs.back().group = label;
     }
   }
   // Several folders make a new report: title and command of one comparison do not describe it.

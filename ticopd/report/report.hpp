@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ticopd/report/groups.hpp"
 #include "ticopd/report/series.hpp"
 
 namespace ticopd {
@@ -24,9 +25,11 @@ struct ReportOptions {
   std::string title;
   std::string command;  // the command that made the runs; empty if unknown
   std::vector<Target> targets;
-  std::string bits = "bits_payload";  // x axis of the figure's bit panels: one of bits_names()
-  nlohmann::json figure = {};         // [figure], as given; see figure_options.hpp
-  std::filesystem::path folder;       // run folders are named relative to it; write_report sets it
+  std::string bits = "bits_payload";    // x axis of the figure's bit panels: one of bits_names()
+  Band band = Band::range;              // how far the runs of a group lie apart
+  std::vector<std::string> sweep = {};  // the swept keys
+  nlohmann::json figure = {};           // [figure], as given; see figure_options.hpp
+  std::filesystem::path folder;  // run folders are named relative to it; write_report sets it
   const std::atomic<bool>* stop = nullptr;  // set from outside: end the drawing, throw Interrupted
 };
 std::span<const std::string_view> bits_names();  // bits_paper, bits_payload, bits_link

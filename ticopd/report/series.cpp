@@ -217,6 +217,9 @@ Series read_series(const fs::path& folder) {
   series.summary = RunFolder::require_summary(folder);
   series.label = series.word("/config/name");
   if (series.label.empty()) series.label = fs::absolute(folder / "").parent_path().filename();
+  series.group = series.label;
+  if (const json& seed = series.field("/config/seed"); seed.is_number_unsigned())
+    series.seed = seed.get<std::uint64_t>();
   std::vector<std::string> own;
   if (const json& names = series.field("/own_columns"); names.is_array())
     for (const json& name : names)

@@ -17,6 +17,10 @@ struct Series {
   using Column = std::vector<std::optional<double>>;  // an empty cell is nullopt; NaN and inf stay
 
   std::string label;
+  // The runs of a group differ in their seed alone: its name, and what the sweep gave them.
+  std::string group;
+  std::uint64_t seed = 0;
+  nlohmann::json swept = nlohmann::json::object();  // full key -> value
   std::filesystem::path folder;
   nlohmann::json summary;       // run.json
   std::vector<Column> columns;  // in the order of column_names(); all of the same length, >= 1

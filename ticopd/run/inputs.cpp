@@ -23,7 +23,7 @@ std::string of_graph(const Graph& graph) {
 template <class T>
 std::string of_start(const Setup<T>& s) {
   std::vector<T> x(s.objective->dimension());
-  s.objective->start(s.seed, x);
+  s.objective->start(s.seed_of_problem(), x);
   return Fingerprint().add(x).hex();
 }
 

@@ -35,6 +35,7 @@ Surroundings<T> surroundings_of(const Setup<T>& s, Transport& transport, Pool& p
           .pool = pool,
           .weights = s.weights,
           .seed = s.seed,
+          .problem_seed = s.problem_seed,
           .batch = s.batch,
           .links = s.links,
           .channel_noise = s.channel_noise,

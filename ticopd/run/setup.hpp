@@ -85,6 +85,8 @@ struct Setup {
   std::shared_ptr<const Codec<T>> codec = make_codec<T>({});  // identity; or what it brings
   Weights weights = Weights::metropolis;
   std::uint64_t seed = default_seed;
+  // Draws the start, and the samples and agents that metrics look at. Empty: `seed` does.
+  std::optional<std::uint64_t> problem_seed = {};
   std::size_t batch = 0;    // samples per gradient; 0: all, as for objectives without
   LinkSchedule links = {};  // which edges are active in which round
   ChannelNoise channel_noise = {};
@@ -93,6 +95,8 @@ struct Setup {
   Execution execution = {};
   Watch<T> watch = {};
   Saving saving = {};
+
+  std::uint64_t seed_of_problem() const { return problem_seed.value_or(seed); }
 };
 
 }  // namespace ticopd

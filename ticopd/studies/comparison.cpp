@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 
 #include "ticopd/cuda/cuda.hpp"
@@ -52,9 +53,16 @@ json record_of(const RunSet& run_set, const std::string& command) {
                  {"command", command},
                  {"targets", read_targets(run_set)},
                  {"bits", run_set.shared.value("/report/bits"_json_pointer, "payload")},
+                 {"band", run_set.shared.value("/report/band"_json_pointer, "range")},
+                 {"sweep", run_set.sweep},
                  {"runs", json::array()}};
+  if (!run_set.seeds.empty()) record["seeds"] = run_set.seeds;
   for (const RunSet::Run& run : run_set.runs)
-    record["runs"].push_back({{"label", run.label}, {"folder", run.folder}});
+    record["runs"].push_back({{"label", run.label},
+                              {"folder", run.folder},
+                              {"group", run.group},
+                              {"seed", run.seed},
+                              {"swept", run.swept}});
   if (json figure = read_figure(run_set, record["bits"]); !figure.is_null())
     record["figure"] = std::move(figure);
   return record;
@@ -85,8 +93,14 @@ void refuse_to_lose_runs(const fs::path& file, const json& wanted) {
   const json before = parse_json(read_file(file));
   if (!before.is_object() || !before.contains("runs") || !before["runs"].is_array())
     throw FormatError(file.string() + ": is not a comparison");
+  // Records of 0.2 have no more than label and folder.
+  const auto place_of = [](const json& run) {
+    return run.is_object() ? json{run.value("label", json()), run.value("folder", json())} : json();
+  };
+  std::set<json> places;
+  for (const json& run : wanted) places.insert(place_of(run));
   for (const json& run : before["runs"])
-    if (std::ranges::find(wanted, run) == wanted.end())
+    if (!places.contains(place_of(run)))
       throw ConfigError(fmt::format(
           "--resume: {} lists other runs than those given, such as {}; give a new folder",
           file.string(), run.is_object() ? run.value("label", json()).dump() : "?"));
