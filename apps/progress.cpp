@@ -85,8 +85,7 @@ std::string Overall::line(double rounds_of_this_run, std::size_t width) const {
 
 std::string progress_line(const RunState& run, const Metrics& last, std::size_t width) {
   const auto loss = last.loss_max ? last.loss_max : last.loss_local;
-  const std::string at =
-      last.iteration == run.round ? "" : fmt::format("at {}: ", last.iteration);
+  const std::string at = last.iteration == run.round ? "" : fmt::format("at {}: ", last.iteration);
   const std::string left = run.seconds_left ? duration(*run.seconds_left) : "?";
   enum { count, eta, quality, accuracy, sent, label };  // by priority
   constexpr std::size_t shortest_label = 8, longest_bar = 20;

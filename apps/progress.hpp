@@ -57,8 +57,8 @@ struct RunState {
   std::uint32_t round = 0, iterations = 1;
   std::optional<double> seconds_left;  // empty: not known yet
 };
-// The line in at most `width` columns. Count and ETA come first, then loss, accuracy, bits sent, the
-// label, and a bar in what is left; a part is dropped only if it does not fit.
+// The line in at most `width` columns. Count and ETA come first, then loss, accuracy, bits sent,
+// the label, and a bar in what is left; a part is dropped only if it does not fit.
 std::string progress_line(const RunState& run, const Metrics& last, std::size_t width);
 
 // Draws a live line on a terminal. Elsewhere it draws nothing: logs and scripts read metrics.csv.

@@ -29,7 +29,7 @@ void lay_over(json& figure, const ReportFlags& flags) {
   if (figure.is_null()) figure = json::object();
   if (!flags.figure_file.empty()) {
     const json file = read_toml(flags.figure_file);
-    if (!file.contains("figure"))
+    if (!file.contains("figure") || !file["figure"].is_object())
       throw ConfigError(fmt::format("{}: has no table [figure]", flags.figure_file.string()));
     figure.update(file["figure"]);
   }

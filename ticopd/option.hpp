@@ -25,7 +25,18 @@ std::string to_text(const OptionValue& value);
 
 // Which values an option may have.
 struct Domain {
-  enum class Kind { boolean, integer, number, word, text, file, integers, texts, table, text_table };
+  enum class Kind {
+    boolean,
+    integer,
+    number,
+    word,
+    text,
+    file,
+    integers,
+    texts,
+    table,
+    text_table
+  };
 
   Kind kind = Kind::text;
   std::int64_t least = 0, most = 0;  // integer; integers: of each
@@ -56,8 +67,8 @@ Domain text();
 Domain file();                                              // relative to the config's folder
 Domain layer_sizes(std::int64_t least, std::int64_t most);  // a list, each in this range
 Domain texts(std::initializer_list<std::string_view> words = {});  // a list; none: any texts
-Domain table();                                             // read by whoever owns the key
-Domain text_table();                                        // the same, each value a text
+Domain table();                                                    // read by whoever owns the key
+Domain text_table();                                               // the same, each value a text
 }  // namespace domain
 
 // How reports say the value of an option: "{} bits" becomes "8 bits". {} is the value times

@@ -5,6 +5,7 @@
 
 #include "report/folders.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/keys.hpp"
 #include "ticopd/report/axis.hpp"
 #include "ticopd/report/gnuplot.hpp"
 #include "ticopd/system/program.hpp"
@@ -24,7 +25,8 @@ TEST(FigureOptions, LengthsHaveUnits) {
   EXPECT_DOUBLE_EQ(*length_in_inches("25.4mm"), 1);
   EXPECT_DOUBLE_EQ(*length_in_inches(" 3 in "), 3);
   EXPECT_DOUBLE_EQ(*length_in_inches("36 pt"), 0.5);
-  for (const char* wrong : {"", "8.5", "cm", "8.5 km", "-1 cm", "0 cm", "nan cm", "inf in", "1 cm cm"})
+  for (const char* wrong :
+       {"", "8.5", "cm", "8.5 km", "-1 cm", "0 cm", "nan cm", "inf in", "1 cm cm"})
     EXPECT_FALSE(length_in_inches(wrong)) << wrong;
 }
 
@@ -42,9 +44,18 @@ TEST(FigureOptions, KeysGoBeforeThePreset) {
   EXPECT_EQ(figure_of({{"font", "DejaVu Sans"}}).font, "DejaVu Sans");
 }
 
+// Their names stand in the table of keys, their sizes beside the drawing.
+TEST(FigureOptions, EveryPresetHasSizes) {
+  for (const std::string& preset : plain_keys().at("figure.preset").domain.words) {
+    const FigureOptions figure = figure_of({{"preset", preset}});
+    EXPECT_TRUE(preset == "paper-2col" || figure.width != FigureOptions().width) << preset;
+  }
+}
+
 TEST(FigureOptions, PanelsNameMetricAndColumn) {
-  const auto panels = figure_of({{"panels", {"loss_max:bits", "accuracy_min:seconds", "end:consensus",
-                                             "bits_to:accuracy_min=0.95:codec.bits"}}})
+  const auto panels = figure_of({{"panels",
+                                  {"loss_max:bits", "accuracy_min:seconds", "end:consensus",
+                                   "bits_to:accuracy_min=0.95:codec.bits"}}})
                           .panels;
   ASSERT_EQ(panels.size(), 4u);
   EXPECT_EQ(panels[0].x, "bits_payload");
@@ -58,8 +69,9 @@ TEST(FigureOptions, PanelsNameMetricAndColumn) {
 
 TEST(FigureOptions, AxesHaveScaleAndRange) {
   const auto axes =
-      figure_of({{"axes",
-                  {{"loss_max", "log 1e-4..10"}, {"accuracy_min", "0.9 .. 1"}, {"bits", "linear"}}}})
+      figure_of(
+          {{"axes",
+            {{"loss_max", "log 1e-4..10"}, {"accuracy_min", "0.9 .. 1"}, {"bits", "linear"}}}})
           .axes;
   EXPECT_TRUE(*axes.at("loss_max").log);
   EXPECT_EQ(axes.at("loss_max").low, 1e-4);
@@ -160,16 +172,15 @@ TEST_F(FigureFiles, ScriptDrawsTheSamePictureAgain) {
 
 TEST_F(FigureFiles, ScriptOfHostileLabelsRunsNothing) {
   const std::string mark = (base_ / "ran").string();
-  const std::vector<std::string> labels = {
-      "`touch " + mark + "`",
-      "a'; system('touch " + mark + "'); '",
-      "\"; system(\"touch " + mark + "\") #",
-      "$(touch " + mark + ") @x ${x}",
-      "line\n! touch " + mark,
-      "line\r\nsystem 'touch " + mark + "'",
-      "ends with a backslash \\",
-      "{ open } END\nEND",
-      "%s %T {/=50 big}"};
+  const std::vector<std::string> labels = {"`touch " + mark + "`",
+                                           "a'; system('touch " + mark + "'); '",
+                                           "\"; system(\"touch " + mark + "\") #",
+                                           "$(touch " + mark + ") @x ${x}",
+                                           "line\n! touch " + mark,
+                                           "line\r\nsystem 'touch " + mark + "'",
+                                           "ends with a backslash \\",
+                                           "{ open } END\nEND",
+                                           "%s %T {/=50 big}"};
   const std::string picture = svg({}, labels);
   EXPECT_TRUE(run_program({"gnuplot", "figure.gp"}, base_ / "out", 60).fine);
   EXPECT_FALSE(fs::exists(mark));
@@ -199,7 +210,8 @@ TEST_F(FigureFiles, PanelsAreThoseAskedFor) {
   EXPECT_EQ(count(picture, "worst test accuracy"), 1u);
   EXPECT_EQ(count(picture, "training loss"), 0u);
   EXPECT_EQ(count(picture, ">seconds<"), 1u);
-  EXPECT_EQ(count(picture, "<title>a (10 bit)</title>"), 4u);  // curve and markers, panel and legend
+  EXPECT_EQ(count(picture, "<title>a (10 bit)</title>"),
+            4u);  // curve and markers, panel and legend
 }
 
 TEST_F(FigureFiles, LegendCanBeLeftOutOrStandBeside) {
@@ -223,7 +235,7 @@ TEST_F(FigureFiles, TooSmallAHeightIsReported) {
 
 // The value at round 0 is not drawn against a logarithmic axis, nor is what lies beyond its range.
 TEST_F(FigureFiles, YRangeFollowsWhatIsDrawn) {
-  const std::vector<Curve> curves = curves_of(runs({"a"}));
+  const std::vector<Curve> curves = curves_of(runs({"a"}), {});
   const auto range = [&](const AxisWish& wish) {
     return y_axis(curves, "loss_max", "iteration", x_axis(curves, "iteration", wish));
   };

@@ -28,6 +28,14 @@ std::string short_log_tics(char name, const Axis& axis) {
   return fmt::format("set {}tics ({})\n", name, list);
 }
 
+// The next larger of 1, 2 and 5 times a power of ten.
+double round_step(double step) {
+  const double power = std::pow(10, std::floor(std::log10(step)));
+  for (const double digit : {1.0, 2.0, 5.0})
+    if (digit * power >= step) return digit * power;
+  return 10 * power;
+}
+
 }  // namespace
 
 bool drawable(const std::optional<double>& v, bool log) {
@@ -107,6 +115,11 @@ Axis widened(Axis axis, double share, const AxisWish& wish) {
 
 std::string axis_commands(char name, const Axis& axis, double room) {
   std::string text = fmt::format("set {}range [{:.6e}:{:.6e}]\n", name, axis.low, axis.high);
+  constexpr double usual = 1.38 / 8;
+  const double labels = std::clamp(std::round(6 * room / usual), 2.0, 6.0);  // with room between
+  if (!axis.log && room < 0.9 * usual)
+    return text + fmt::format("unset logscale {0}\nset format {0} '%g'\nset {0}tics {1:g}\n", name,
+                              round_step((axis.high - axis.low) / labels));
   if (!axis.log && axis.high - axis.low > 0.5 && axis.high - axis.low < 1.5)
     return text + fmt::format("unset logscale {0}\nset format {0} '%g'\nset {0}tics 0.2\n", name);
   if (!axis.log)
@@ -115,11 +128,12 @@ std::string axis_commands(char name, const Axis& axis, double room) {
   text += fmt::format("set logscale {} 10\n", name);
   const double decades = std::log10(axis.high / axis.low);
   if (decades < 2.2) return text + short_log_tics(name, axis);
-  const int every = static_cast<int>(std::ceil(decades / std::clamp(std::round(6 * room / (1.38 / 8)), 2.0, 6.0)));
   // Give the first and last tic too: with the step alone gnuplot counts from the end of the axis,
   // which is no power of ten, and %T would round the labels.
   const int first = static_cast<int>(std::ceil(std::log10(axis.low) - 1e-9));
   const int last = static_cast<int>(std::floor(std::log10(axis.high) + 1e-9));
+  int every = static_cast<int>(std::ceil(decades / labels));
+  every = std::clamp(every, 1, std::max(1, last - first));  // two labels at least
   return text + fmt::format("set format {0} '10^{{%T}}'\nset {0}tics 1e{1},1e{2},1e{3}\n", name,
                             first, every, last);
 }

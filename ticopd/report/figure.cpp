@@ -5,21 +5,19 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ticopd/error.hpp"
 #include "ticopd/report/axis.hpp"
 #include "ticopd/report/curve.hpp"
 #include "ticopd/report/figure_key.hpp"
 #include "ticopd/report/figure_layout.hpp"
+#include "ticopd/report/figure_panels.hpp"
 #include "ticopd/report/gnuplot.hpp"
+#include "ticopd/report/groups.hpp"
+#include "ticopd/report/pen.hpp"
+#include "ticopd/report/swept_drawing.hpp"
 #include "ticopd/report/text.hpp"
-#include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 namespace {
-
-// gnuplot point types that a reader can tell apart without colour, the most different ones first.
-constexpr int shapes[] = {7, 4, 9, 12, 5, 6, 11, 2, 13, 8, 1, 10, 15, 3, 14};
-constexpr const char* dashes[] = {"solid", "(7,3)", "(1.5,2.2)", "(8,2.5,1.5,2.5)", "(14,4)"};
 
 // The rows that get a marker. Markers are spaced evenly along the axis, and each run has its own
 // positions, so that coinciding curves can still be told apart.
@@ -56,22 +54,31 @@ std::size_t place(const std::vector<std::string>& words, const std::string& word
 // Writes gnuplot's commands and numbers.
 class Figure {
  public:
-  Figure(std::span<const Series> runs, const FigureOptions& options, std::string bits)
-      : options_(options), bits_(std::move(bits)), curves_(curves_of(runs)) {
+  Figure(std::span<const Series> runs, const FigureOptions& options, const ReportOptions& report)
+      : options_(options),
+        groups_(groups_of(runs, report.band)),
+        note_(note_of(groups_, report.band)),
+        curves_(curves_of(runs, groups_)) {
     for (Curve& curve : curves_)
       if (const auto at = options_.colours.find(curve.label); at != options_.colours.end())
         curve.color = at->second;
-    choose_panels();
-    std::vector<std::string> names, titles;
+    const ChosenPanels chosen = choose_panels(runs, groups_, curves_, options, report);
+    panels_ = chosen.panels;
+    for (const FigurePanel& panel : panels_)
+      swept_.push_back(panel.kind == FigurePanel::Kind::curves
+                           ? SweptPanel()
+                           : swept_panel(runs, groups_, panel, report.band));
+    std::vector<std::string> names, labels, titles;
     for (const Curve& curve : curves_) names.push_back(curve.name);
+    for (const Curve& curve : curves_) labels.push_back(plain(curve.label));
     for (const FigurePanel& panel : panels_) titles.push_back(title_of(panel));
-    layout_ = lay_out(options_, names, titles, usual_);
-    for (const FigurePanel& panel : panels_) {
-      add(x_columns_, panel.x);
-      add(metrics_, panel.metric);
-    }
-    if (!options_.panels.empty() || options_.usual > 0) return;
-    x_columns_ = {"iteration", bits_};
+    layout_ = lay_out(options_, names, labels, titles, chosen.usual, note_);
+    for (const FigurePanel& panel : panels_)
+      if (panel.kind == FigurePanel::Kind::curves) {
+        add(x_columns_, panel.x);
+        add(metrics_, panel.metric);
+      }
+    if (panels_.empty()) x_columns_ = {"iteration", report.bits};
   }
 
   double height() const { return layout_.height; }
@@ -87,6 +94,8 @@ class Figure {
         text += data_row(c, row);
       text += "END\n";
     }
+    for (std::size_t p = 0; p < panels_.size(); ++p)
+      if (panels_[p].kind != FigurePanel::Kind::curves) text += swept_drawing(p).data(p);
     return text;
   }
 
@@ -103,63 +112,14 @@ class Figure {
     for (std::size_t p = 0; p < panels_.size(); ++p) text += panel(p);
     if (layout_.key) {
       std::vector<Pen> pens;
-      for (const Curve& curve : curves_) pens.push_back(pen(curve));
-      text += layout_.key->commands(pens, layout_.key_x, layout_.key_y, options_.width, height());
+      for (const Curve& curve : curves_) pens.push_back(pen_of(curve, options_));
+      text += layout_.key->commands(pens, layout_.key_x, layout_.key_y, options_.width, height(),
+                                    note_);
     }
     return text + "unset multiplot\n";
   }
 
  private:
-  void choose_panels() {
-    if (!options_.panels.empty()) {
-      for (const FigurePanel& panel : options_.panels)
-        if (has_values(panel)) panels_.push_back(panel);
-      if (panels_.empty())
-        throw ConfigError("figure.panels: no run has a value to draw in any of these panels");
-      return;
-    }
-    std::vector<std::string> metrics;
-    for (const MetricInfo& metric : metric_table())
-      if (!metric.panel.empty() && has_values({FigurePanel::Kind::curves, metric.column, bits_}))
-        metrics.push_back(metric.column);
-    if (options_.usual > 0) {
-      std::vector<std::string> first;
-      for (const char* metric :
-           {"loss_max", "loss_local", "accuracy_min", "grad_norm2_max", "consensus"})
-        if (std::ranges::find(metrics, metric) != metrics.end()) first.emplace_back(metric);
-      first.resize(std::min(first.size(), options_.usual));
-      for (const std::string& metric : first)
-        panels_.push_back({FigurePanel::Kind::curves, metric, bits_});
-      return;
-    }
-    usual_ = metrics.size();
-    for (const std::string& metric : metrics)
-      for (const std::string& x : {std::string("iteration"), bits_})
-        panels_.push_back({FigurePanel::Kind::curves, metric, x});
-  }
-
-  AxisWish wish(const std::string& column) const {
-    const auto at = options_.axes.find(column);
-    return at == options_.axes.end() ? AxisWish() : at->second;
-  }
-
-  bool has_values(const FigurePanel& panel) const {
-    const Axis x = x_axis(curves_, panel.x, wish(panel.x));
-    return !y_axis(curves_, panel.metric, panel.x, x, {wish(panel.metric).log, {}, {}}).empty();
-  }
-
-  static std::string title_of(const FigurePanel& panel) {
-    const MetricInfo* metric = find_metric(panel.metric);
-    return std::string(metric->panel.empty() ? metric->title : metric->panel);
-  }
-
-  std::string x_title(const FigurePanel& panel) const {
-    if (panel.x == "iteration") return "iterations";
-    if (panel.x == "bits_paper") return "bits per agent (paper's count)";
-    if (panel.x == "bits_link") return "bits per agent (all links)";
-    return panel.x == "bits_payload" ? "bits per agent" : std::string(metric_title(panel.x));
-  }
-
   // A label is somebody's text: only what means nothing to gnuplot may stand outside quotes.
   static std::string in_comment(const std::string& label) {
     std::string text = plain(label);
@@ -178,41 +138,72 @@ class Figure {
       text += drawable(v, log) ? fmt::format("{:.9g}", *v) : std::string("NaN");
     };
     for (const std::string& x : x_columns_) cell(curve.at(x), false);
-    for (const std::string& m : metrics_) cell(curve.at(m), is_log(m, wish(m)));
+    for (const std::string& m : metrics_) cell(curve.at(m), is_log(m, options_.axis(m)));
+    if (curve.has_band())
+      for (const std::string& m : metrics_) {
+        // Below a logarithmic axis a band goes down to its edge.
+        const std::optional<double>& low = curve.low_of(m)[row];
+        const bool deep =
+            is_log(m, options_.axis(m)) && low && *low <= 0 && drawable(curve.at(m)[row], true);
+        if (deep)
+          text += " 1e-300";
+        else
+          cell(curve.low_of(m), is_log(m, options_.axis(m)));
+        cell(curve.high_of(m), is_log(m, options_.axis(m)));
+      }
     return text + '\n';
   }
 
-  Pen pen(const Curve& curve) const {
-    const char* dash = dashes[static_cast<std::size_t>(curve.style.dash) % std::size(dashes)];
-    const double lw = options_.line_width, s = options_.font_size / 8;
-    return {fmt::format("lc rgb '{}' lw {:g} dt {}", curve.color, 1.2 * lw, dash),
-            fmt::format("lc rgb '{}' lw {:g} pt {} ps {:g}*mark", curve.color, 0.9 * lw,
-                        shapes[static_cast<std::size_t>(curve.style.marker) % std::size(shapes)],
-                        0.42 * s)};
+  SweptDrawing swept_drawing(std::size_t p) const {
+    return {swept_[p], panels_[p], curves_, options_};
+  }
+
+  std::string frame(std::size_t p) const {
+    const PanelPlace& at = layout_.panels[p];
+    return fmt::format(
+        "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
+        "set tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n",
+        at.left / options_.width, (at.left + at.width) / options_.width, at.top / height(),
+        (at.top - at.height) / height());
+  }
+
+  std::string titles(std::size_t p) const {
+    const std::string& title = layout_.panels[p].title;
+    const bool key = panels_[p].kind != FigurePanel::Kind::curves;  // text with _ in it
+    return (title.empty() ? "unset title\n"
+                          : fmt::format("set title {} offset 0,-0.6\n", gnuplot_text(title))) +
+           fmt::format("set xlabel {} offset 0,0.7{}\n", gnuplot_text(x_title_of(panels_[p])),
+                       key ? " noenhanced" : "");
   }
 
   std::string panel(std::size_t p) const {
     const FigurePanel& panel = panels_[p];
     const PanelPlace& at = layout_.panels[p];
-    const AxisWish x_wish = wish(panel.x), y_wish = wish(panel.metric);
+    if (panel.kind != FigurePanel::Kind::curves)
+      return frame(p) + swept_drawing(p).commands(p, at, titles(p));
+    const AxisWish x_wish = options_.axis(panel.x), y_wish = options_.axis(panel.metric);
     const Axis x = x_axis(curves_, panel.x, x_wish);
     const Axis y = y_axis(curves_, panel.metric, panel.x, x, y_wish);
-    std::string text = fmt::format(
-        "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
-        "set tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n",
-        at.left / options_.width, (at.left + at.width) / options_.width, at.top / height(),
-        (at.top - at.height) / height());
+    std::string text = frame(p);
     text += axis_commands('x', widened(x, 0.02, x_wish), at.width / options_.font_size);
     text += axis_commands('y', widened(y, 0.04, y_wish), at.height / options_.font_size);
-    text += at.title.empty()
-                ? "unset title\n"
-                : fmt::format("set title {} offset 0,-0.6\n", gnuplot_text(at.title));
-    text += fmt::format("set xlabel {} offset 0,0.7\n", gnuplot_text(x_title(panel)));
+    text += titles(p);
     const std::size_t column = place(x_columns_, panel.x) + 1;
     const std::size_t value = x_columns_.size() + place(metrics_, panel.metric) + 1;
     text += "plot";  // the key is off, but an SVG shows the titles on hovering
+    const std::size_t low =
+        x_columns_.size() + metrics_.size() + 1 + 2 * place(metrics_, panel.metric);
+    // A band would begin at the left edge with a value that a logarithmic axis does not have.
+    const std::string on_x =
+        x.log ? fmt::format("(${0} > 0 ? ${0} : NaN)", column) : fmt::format("{}", column);
+    for (std::size_t c = 0; c < curves_.size(); ++c)  // bands first: no line is below one
+      if (curves_[c].has_band())
+        text += fmt::format(
+            " $run{} using {}:{}:{} with filledcurves fc rgb '{}' fs transparent solid 0.18 "
+            "noborder title '', \\\n ",
+            c, on_x, low, low + 1, curves_[c].color);
     for (std::size_t c = 0; c < curves_.size(); ++c) {
-      const Pen drawn = pen(curves_[c]);
+      const Pen drawn = pen_of(curves_[c], options_);
       const std::string name = gnuplot_text(shortened(curves_[c].name, 100));
       text += fmt::format(
           "{} $run{} using {}:{} with lines {} title {}, \\\n"
@@ -224,10 +215,11 @@ class Figure {
   }
 
   const FigureOptions& options_;
-  std::string bits_;
+  std::vector<Group> groups_;
+  std::string note_;
   std::vector<Curve> curves_;
   std::vector<FigurePanel> panels_;
-  std::size_t usual_ = 0;  // metrics of the usual two rows of panels; 0: another arrangement
+  std::vector<SweptPanel> swept_;  // one for each panel; empty for those of curves
   FigureLayout layout_;
   std::vector<std::string> x_columns_, metrics_;  // of the data
 };
@@ -235,9 +227,8 @@ class Figure {
 }  // namespace
 
 void draw_figure(std::span<const Series> runs, const FigureOptions& options,
-                 const std::string& bits, const std::filesystem::path& stem,
-                 const std::atomic<bool>* stop) {
-  const Figure figure(runs, options, bits);
+                 const ReportOptions& report, const std::filesystem::path& stem) {
+  const Figure figure(runs, options, report);
   const Drawing drawing{.body = figure.script(),
                         .data = figure.data(),
                         .width = options.width,
@@ -246,7 +237,7 @@ void draw_figure(std::span<const Series> runs, const FigureOptions& options,
                         .font_size = options.font_size,
                         .formats = options.formats,
                         .keep_script = true};
-  Gnuplot::draw(drawing, stem, stop);
+  Gnuplot::draw(drawing, stem, report.stop);
 }
 
 }  // namespace ticopd

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -14,8 +13,8 @@ namespace ticopd {
 // test accuracy (left out if no run has one), each against iterations and against bits, as wide as
 // the text of a two-column paper. Writes stem.svg and the other formats, and stem.gp with stem.dat,
 // which draw them again. ConfigError if the height leaves no room for the panels.
+// Groups have a line each, with a band around it; with a sweep there are two panels more.
 void draw_figure(std::span<const Series> runs, const FigureOptions& options,
-                 const std::string& bits, const std::filesystem::path& stem,
-                 const std::atomic<bool>* stop = nullptr);
+                 const ReportOptions& report, const std::filesystem::path& stem);
 
 }  // namespace ticopd

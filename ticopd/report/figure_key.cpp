@@ -14,7 +14,7 @@ namespace {
 
 // At 8 pt.
 constexpr double line_height = 0.118, sample_width = 0.42, between_columns = 0.2;
-constexpr std::size_t most_lines = 20;
+constexpr std::size_t most_lines = 20, longest = 100;
 
 }  // namespace
 
@@ -33,13 +33,14 @@ double text_width(std::string_view text, double font_size) {
   return font_size / 72 * width;
 }
 
-FigureKey::FigureKey(std::span<const std::string> names, double width, double font_size,
-                     std::size_t columns)
+FigureKey::FigureKey(std::span<const std::string> names, std::span<const std::string> labels,
+                     double width, double font_size, std::size_t columns)
     : scale_(font_size / 8) {
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   FigureKey best = *this;
-  for (const std::size_t letters : {100, 80, 60, 48, 40, 34, 28, 24, 20, 17, 14}) {
-    names_ = shortened_apart(names, letters);
+  constexpr std::size_t lengths[] = {longest, 80, 60, 48, 40, 34, 28, 24, 20, 17, 14};
+  for (const std::size_t letters : lengths) {
+    names_ = shortened_apart(letters == longest ? names : labels, letters);
     lay_out(width, columns);
     if (lines_ < fewest && this->width() <= width) {
       fewest = lines_;
@@ -70,13 +71,20 @@ double FigureKey::height() const {
   return line_height * scale_ * static_cast<double>(lines_);
 }
 
+double FigureKey::note_height() const {
+  return 1.3 * line_height * scale_;
+}
+
 double FigureKey::width() const {
   return std::accumulate(columns_.begin(), columns_.end(), 0.0) - between_columns * scale_;
 }
 
 std::string FigureKey::commands(std::span<const Pen> pens, double x, double y, double page_width,
-                                double page_height) const {
+                                double page_height, const std::string& note) const {
   std::string text = "reset\n", plots;
+  if (!note.empty())
+    text += fmt::format("set label {} at first {:.4f},{:.4f} center font ',{:g}'\n",
+                        gnuplot_text(note), page_width / 2, 0.5 * note_height(), 7 * scale_);
   for (std::size_t r = 0; r < names_.size(); ++r) {
     const std::size_t line = r % lines_;
     if (r > 0 && line == 0) x += columns_[r / lines_ - 1];

@@ -6,29 +6,29 @@
 #include <string_view>
 #include <vector>
 
+#include "ticopd/report/pen.hpp"
+
 namespace ticopd {
 
-// How gnuplot draws a curve: "lc rgb '#0072B2' lw 1.2 dt solid" and the like.
-struct Pen {
-  std::string line, marker;
-};
-
-// The legend of the figure, with a sample of each curve. gnuplot's own would make all columns as wide
-// as the widest. Lengths are inches.
+// The legend of the figure, with a sample of each curve. gnuplot's own would make all columns as
+// wide as the widest. Lengths are inches.
 class FigureKey {
  public:
-  // As many columns as fit in `width`, or `columns` of them, each as wide as its widest name. Names
-  // are shortened where the key would have more lines than a reader follows.
-  FigureKey(std::span<const std::string> names, double width, double font_size,
-            std::size_t columns = 0);
+  // As many columns as fit in `width`, or `columns` of them, each as wide as its widest name. If
+  // the key would have more lines than a reader follows, the labels take the place of the names,
+  // and are shortened.
+  FigureKey(std::span<const std::string> names, std::span<const std::string> labels, double width,
+            double font_size, std::size_t columns = 0);
 
   double height() const;
   double width() const;
   std::size_t lines() const { return lines_; }
 
-  // Draws the key over the whole page, with its lower left corner at (x, y).
+  // Draws the key over the whole page, with its lower left corner at (x, y), and
+  // the note below it.
   std::string commands(std::span<const Pen> pens, double x, double y, double page_width,
-                       double page_height) const;
+                       double page_height, const std::string& note = "") const;
+  double note_height() const;
 
  private:
   void lay_out(double width, std::size_t columns);

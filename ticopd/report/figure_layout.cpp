@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "ticopd/error.hpp"
 #include "ticopd/report/text.hpp"
@@ -16,17 +17,36 @@ constexpr double panel_height = 1.38, least_height = 0.5, least_width = 1.05;
 constexpr double left = 0.36, gap = 0.40, right = 0.06;
 constexpr double above = 0.20, under = 0.36, margin = 0.03;
 
-struct Grid {
-  std::size_t columns = 1, rows = 1;
-  bool by_column = false;  // panels come column by column
+// A row of panels. Its panels have the width that `columns` of them would have.
+struct Row {
+  std::vector<std::size_t> panels;
+  std::size_t columns = 1;
+  bool titled = false;
 };
 
-Grid grid_of(std::size_t panels, std::size_t usual, std::size_t fit) {
-  if (panels == 0) return {1, 2};  // no run has a value: the page stays, with the legend
-  if (usual > 0 && usual <= fit) return {usual, 2, true};
-  if (usual > 0 && fit >= 2) return {2, usual};
-  const std::size_t rows = (panels + fit - 1) / fit;
-  return {(panels + rows - 1) / rows, rows};
+// Panels `first` to `panels` - 1, at most `fit` in a row, in rows of nearly equal length.
+void append_rows(std::vector<Row>& rows, std::size_t first, std::size_t panels, std::size_t fit) {
+  if (first >= panels) return;
+  const std::size_t count = (panels - first + fit - 1) / fit;
+  const std::size_t columns = (panels - first + count - 1) / count;
+  for (std::size_t p = first; p < panels; ++p) {
+    if ((p - first) % columns == 0) rows.push_back({{}, columns});
+    rows.back().panels.push_back(p);
+  }
+}
+
+std::vector<Row> rows_of(std::size_t panels, std::size_t usual, std::size_t fit) {
+  std::vector<Row> rows;
+  if (panels == 0) return {{}, {}};  // no run has a value: the page stays, with the legend
+  if (usual > 0 && usual <= fit) {   // a row against iterations, a row against bits
+    rows.resize(2);
+    for (std::size_t p = 0; p < 2 * usual; ++p) rows[p % 2].panels.push_back(p);
+    for (Row& row : rows) row.columns = usual;
+  } else if (usual > 0) {
+    append_rows(rows, 0, 2 * usual, std::min<std::size_t>(fit, 2));
+  }
+  append_rows(rows, 2 * usual, panels, fit);
+  return rows;
 }
 
 std::string title_in(const std::string& title, double width, double font_size) {
@@ -38,84 +58,88 @@ std::string title_in(const std::string& title, double width, double font_size) {
   return text;
 }
 
+// Titles stand over the rows in which a panel differs from the one above it.
+void set_titles(std::vector<Row>& rows, std::span<const std::string> titles,
+                const std::function<double(const Row&)>& room, double font_size,
+                std::vector<PanelPlace>& places) {
+  const Row* last = nullptr;
+  for (Row& row : rows) {
+    for (std::size_t i = 0; i < row.panels.size(); ++i) {
+      const std::string& title = titles[row.panels[i]];
+      const bool same = last != nullptr && last->columns == row.columns &&
+                        i < last->panels.size() && titles[last->panels[i]] == title;
+      if (same) continue;
+      places[row.panels[i]].title = title_in(title, room(row), font_size);
+      row.titled = true;
+    }
+    last = &row;
+  }
+}
+
 }  // namespace
 
 FigureLayout lay_out(const FigureOptions& options, std::span<const std::string> names,
-                     std::span<const std::string> titles, std::size_t usual) {
+                     std::span<const std::string> labels, std::span<const std::string> titles,
+                     std::size_t usual, const std::string& note) {
   const double s = options.font_size / 8;
   FigureLayout layout;
   double page = options.width;  // what panels may use of it
   double below = 0;
   if (options.legend == "below") {
-    layout.key.emplace(names, page, options.font_size, options.legend_columns);
+    layout.key.emplace(names, labels, page, options.font_size, options.legend_columns);
     below = layout.key->height();
   } else if (options.legend == "right") {
-    layout.key.emplace(names, 0.45 * page, options.font_size,
+    layout.key.emplace(names, labels, 0.45 * page, options.font_size,
                        std::max<std::size_t>(options.legend_columns, 1));
     page -= layout.key->width() + 0.1 * s;
   }
+  if (layout.key && !note.empty()) below += layout.key->note_height();
   const auto fit = static_cast<std::size_t>(
       std::max(1.0, std::floor((page - (left + right - gap) * s) / ((least_width + gap) * s))));
-  const Grid grid = grid_of(titles.size(), usual, fit);
-  const auto columns = static_cast<double>(grid.columns), rows = static_cast<double>(grid.rows);
-  const double width = (page - (left + right + gap * (columns - 1)) * s) / columns;
-
-  layout.panels.resize(titles.size());
-  std::vector<bool> titled(grid.rows);
-  const auto place_of = [&](std::size_t p) {
-    return grid.by_column ? std::pair(p % grid.rows, p / grid.rows)
-                          : std::pair(p / grid.columns, p % grid.columns);
+  std::vector<Row> rows = rows_of(titles.size(), usual, fit);
+  const auto width = [&](const Row& row) {
+    const auto columns = static_cast<double>(row.columns);
+    return (page - (left + right + gap * (columns - 1)) * s) / columns;
   };
-  std::vector<const std::string*> last(grid.columns, nullptr);
-  std::vector<std::size_t> order(titles.size());
-  for (std::size_t p = 0; p < order.size(); ++p) order[p] = p;
-  std::ranges::sort(order, {}, place_of);
-  for (const std::size_t p : order) {
-    const auto [row, column] = place_of(p);
-    if (last[column] == nullptr || *last[column] != titles[p]) {
-      layout.panels[p].title = title_in(titles[p], width + 0.8 * gap * s, options.font_size);
-      titled[row] = true;
-    }
-    last[column] = &titles[p];
-  }
+  layout.panels.resize(titles.size());
+  set_titles(
+      rows, titles, [&](const Row& row) { return width(row) + 0.8 * gap * s; }, options.font_size,
+      layout.panels);
 
-  const double text_height =
-      rows * under * s + static_cast<double>(std::ranges::count(titled, true)) * above * s +
-      below + 2 * margin;
-  double height = std::min(panel_height * s, std::max(width, 0.8 * s));
-  if (options.height) height = (*options.height - text_height) / rows;
+  const auto count = static_cast<double>(rows.size());
+  const auto titled = static_cast<double>(std::ranges::count(rows, true, &Row::titled));
+  const double text_height = (count * under + titled * above) * s + below + 2 * margin;
+  double height = std::min(panel_height * s, std::max(width(rows.front()), 0.8 * s));
+  if (options.height) height = (*options.height - text_height) / count;
+  if (height < least_height * s && !options.height_is_fixed) height = least_height * s;
   if (height < least_height * s)
     throw ConfigError(fmt::format(
         "figure.height = {:.3g} in: too small for {} panels below each other and a legend of {} "
         "lines; give at least {:.2f} in, or legend = \"off\"",
-        *options.height, grid.rows, layout.key ? layout.key->lines() : 0,
-        text_height + rows * least_height * s));
-  layout.height = rows * height + text_height;
+        *options.height, rows.size(), layout.key ? layout.key->lines() : 0,
+        text_height + count * least_height * s));
+  layout.height = count * height + text_height;
   if (layout.key && options.legend == "right")
-    layout.height = std::max(layout.height, layout.key->height() + 2 * margin);
+    layout.height = std::max(layout.height, layout.key->height() + below + 2 * margin);
 
   double top = layout.height;
-  std::vector<double> tops;
-  for (std::size_t row = 0; row < grid.rows; ++row) {
-    if (titled[row]) top -= above * s;
-    tops.push_back(top);
+  for (const Row& row : rows) {
+    if (row.titled) top -= above * s;
+    for (std::size_t i = 0; i < row.panels.size(); ++i) {
+      PanelPlace& panel = layout.panels[row.panels[i]];
+      panel.left = left * s + static_cast<double>(i) * (width(row) + gap * s);
+      panel.top = top;
+      panel.width = width(row);
+      panel.height = height;
+    }
     top -= height + under * s;
   }
-  for (std::size_t p = 0; p < titles.size(); ++p) {
-    const auto [row, column] = place_of(p);
-    PanelPlace& panel = layout.panels[p];
-    panel.left = left * s + static_cast<double>(column) * (width + gap * s);
-    panel.top = tops[row];
-    panel.width = width;
-    panel.height = height;
-  }
-  if (layout.key && options.legend == "below") {
-    layout.key_x = std::max(0.05, (options.width - layout.key->width()) / 2);
-    layout.key_y = margin;
-  } else if (layout.key) {
+  if (!layout.key) return layout;
+  layout.key_y = margin + (note.empty() ? 0 : layout.key->note_height());
+  layout.key_x = std::max(0.05, (options.width - layout.key->width()) / 2);
+  if (options.legend == "right") {
     layout.key_x = page + 0.05 * s;
-    layout.key_y = layout.height - above * s - layout.key->height();
-    layout.key_y = std::max(layout.key_y, margin);
+    layout.key_y = std::max(layout.key_y, layout.height - above * s - layout.key->height());
   }
   return layout;
 }

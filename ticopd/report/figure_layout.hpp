@@ -26,9 +26,11 @@ struct FigureLayout {
 };
 
 // Puts panels and legend on the page, so that text has room. `usual`: the panels are of so many
-// metrics, each against iterations and against bits; 0: they are any panels. ConfigError if the
-// height that the options ask for is too small.
+// metrics, each against iterations and against bits, and what is left in a row of its own; 0: they
+// are any panels. `note` stands below the legend. ConfigError if the height that the options ask
+// for is too small.
 FigureLayout lay_out(const FigureOptions& options, std::span<const std::string> names,
-                     std::span<const std::string> titles, std::size_t usual);
+                     std::span<const std::string> labels, std::span<const std::string> titles,
+                     std::size_t usual, const std::string& note = "");
 
 }  // namespace ticopd

@@ -62,17 +62,19 @@ double read_length(const char* key, const std::string& text, double least, doubl
 
 // "Times, 9 pt", "Times" or "9 pt".
 void read_font(const std::string& text, FigureOptions& figure) {
-  constexpr std::string_view form = "is a family, a size from 4 pt to 72 pt, or both: "
-                                    "\"Times, 9 pt\"";
+  constexpr std::string_view form =
+      "is a family, a size from 4 pt to 72 pt, or both: "
+      "\"Times, 9 pt\"";
   const std::size_t comma = text.find(',');
   std::string_view family = trimmed(std::string_view(text).substr(0, comma));
-  std::string_view size = comma == std::string::npos ? std::string_view()
-                                                     : trimmed(std::string_view(text).substr(comma + 1));
+  std::string_view size = comma == std::string::npos
+                              ? std::string_view()
+                              : trimmed(std::string_view(text).substr(comma + 1));
   if (comma == std::string::npos && number_before(family, "pt")) std::swap(family, size);
   // gnuplot and LaTeX read the family: it may be no more than a name.
   const auto in_name = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == ' ' || c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ' ' ||
+           c == '-' || c == '_';
   };
   if (!std::ranges::all_of(family, in_name) || (comma != std::string::npos && family.empty()))
     refuse_text("font", text, form);
@@ -189,6 +191,11 @@ json checked(json given) {
 
 }  // namespace
 
+AxisWish FigureOptions::axis(std::string_view column) const {
+  const auto at = axes.find(column);
+  return at == axes.end() ? AxisWish() : at->second;
+}
+
 std::optional<double> length_in_inches(std::string_view text) {
   for (const Unit& unit : units)
     if (const auto value = number_before(trimmed(text), unit.name))
@@ -213,7 +220,8 @@ FigureOptions read_figure(const json& raw, const std::string& bits) {
     figure.width = read_length("width", text("width"), 1, 40);
     figure.height.reset();  // of a preset, for another width
   }
-  if (given.contains("height")) figure.height = read_length("height", text("height"), 0.5, 40);
+  figure.height_is_fixed = given.contains("height");
+  if (figure.height_is_fixed) figure.height = read_length("height", text("height"), 0.5, 40);
   if (given.contains("font")) read_font(text("font"), figure);
   for (const json& panel : given.value("panels", json::array()))
     figure.panels.push_back(read_panel(panel, bits));

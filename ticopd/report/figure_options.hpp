@@ -32,16 +32,19 @@ struct AxisWish {
 struct FigureOptions {
   double width = 7.16;  // the text of a two-column paper
   std::optional<double> height;
+  bool height_is_fixed = false;  // asked for; that of a preset gives way to a long legend
   std::string font;      // empty: Arial, or what has its widths
   double font_size = 8;  // points
   double line_width = 1;
   std::vector<FigurePanel> panels;  // none: `usual` of them, or all
   std::size_t usual = 0;            // panels of a preset: the first so many that have values
-  std::map<std::string, AxisWish, std::less<>> axes;    // by column
+  std::map<std::string, AxisWish, std::less<>> axes;        // by column
   std::map<std::string, std::string, std::less<>> colours;  // "#RRGGBB" by label or group
   std::string legend = "below";
   std::size_t legend_columns = 0;  // 0: as many as fit
   std::vector<std::string> formats{"svg", "pdf", "png"};
+
+  AxisWish axis(std::string_view column) const;  // what is wanted of it, maybe nothing
 };
 
 // ConfigError that names the key, what was given, and what is allowed. `bits` stands for "bits".

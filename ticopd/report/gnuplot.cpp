@@ -60,10 +60,11 @@ std::string terminal(std::string_view format, const Drawing& d) {
     return fmt::format(
         "mark = 1\nset terminal pngcairo enhanced color size {},{} font {} fontscale {} lw {} "
         "ps {} dl 1.3\n",
-        std::lround(d.width * png), std::lround(d.height * png), font("Liberation Sans"),
-        png / css, 0.85 * png / css, 1.2 * png / css);
+        std::lround(d.width * png), std::lround(d.height * png), font("Liberation Sans"), png / css,
+        0.85 * png / css, 1.2 * png / css);
   return fmt::format(
-      "mark = 1\nset terminal {}cairo enhanced color size {:.6g}in,{:.6g}in font {} fontscale {} lw 1.3\n",
+      "mark = 1\nset terminal {}cairo enhanced color size {:.6g}in,{:.6g}in font {} fontscale {} "
+      "lw 1.3\n",
       format, d.width, d.height, font("Liberation Sans"), points / css);
 }
 
@@ -82,8 +83,7 @@ std::string script(const Drawing& d, const std::string& name) {
       "set encoding utf8\n",
       name, gnuplot_text(name + ".dat"), fmt::join(d.formats, " "), file);
   for (const std::string& format : d.formats)
-    text += fmt::format("if (picture eq '{}') {{\n  {}}}\n", format,
-                        indented(terminal(format, d)));
+    text += fmt::format("if (picture eq '{}') {{\n  {}}}\n", format, indented(terminal(format, d)));
   text += fmt::format("set output {}.picture\n", gnuplot_text(name + "."));
   return text + d.body + "set output\nreset\n";
 }

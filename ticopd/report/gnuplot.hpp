@@ -13,10 +13,10 @@ struct Drawing {
   // Sets no terminal and no output. It writes marker sizes as `ps SIZE*mark`, so that they match in
   // all formats.
   std::string body;
-  std::string data = {};  // loaded once, before the commands
-  double width = 0, height = 0;  // inches
-  std::string font = {};         // empty: Arial, or what has its widths
-  double font_size = 8;          // points
+  std::string data = {};                                     // loaded once, before the commands
+  double width = 0, height = 0;                              // inches
+  std::string font = {};                                     // empty: Arial, or what has its widths
+  double font_size = 8;                                      // points
   std::vector<std::string> formats = {"svg", "pdf", "png"};  // or eps
   bool keep_script = false;  // leave stem.gp and stem.dat: `gnuplot stem.gp` draws the same again
 };
@@ -28,9 +28,9 @@ class Gnuplot {
   static bool available();
   static std::string_view how_to_get_it();  // "gnuplot is not installed (Debian: gnuplot-nox)"
 
-  // Draws stem.svg and the other formats, each whole or not at all. DiskError with gnuplot's message
-  // if it fails, UnavailableError if it is missing, Interrupted as soon as `stop` is set. Script and
-  // data are kept in any case.
+  // Draws stem.svg and the other formats, each whole or not at all. DiskError with gnuplot's
+  // message if it fails, UnavailableError if it is missing, Interrupted as soon as `stop` is set.
+  // Script and data are kept in any case.
   static void draw(const Drawing& drawing, const std::filesystem::path& stem,
                    const std::atomic<bool>* stop = nullptr);
   // The three usual formats, without the script.

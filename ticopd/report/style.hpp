@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,7 +12,8 @@
 namespace ticopd {
 
 // How a run is drawn, both in the figure and on the page: one colour per algorithm, one dash per
-// codec, one marker per run. Each is an index, in the order of first appearance.
+// codec, one marker per group, which without seeds is a run. Each is an index, in the order of
+// first appearance. If a sweep is of one algorithm alone, each group has its own colour.
 struct Style {
   int color = 0;
   int dash = 0;
@@ -32,5 +34,6 @@ inline constexpr std::array<std::string_view, 8> color_names = {
 
 // "TiCoPD 8-bit (9 bit)": the label, and the encoded bits per coordinate and round.
 std::string legend(const Series& run);
+std::string legend(const std::string& label, const std::optional<double>& rate);
 
 }  // namespace ticopd

@@ -20,9 +20,9 @@ namespace {
 
 FigureOptions figure_of(std::span<const Series> runs, const ReportOptions& options) {
   FigureOptions figure = read_figure(options.figure, options.bits);
-  std::vector<std::string> names;
-  for (const Series& run : runs) names.push_back(run.label);
-  check_figure(figure, names, {});
+  std::vector<std::string> names = options.labels;
+  for (const Series& run : runs) names.insert(names.end(), {run.label, run.group});
+  check_figure(figure, names, options.sweep);
   return figure;
 }
 
@@ -51,7 +51,7 @@ Written write_report(const fs::path& folder, std::span<const Series> runs,
   std::vector<std::string> pictures;
   for (const std::string& format : figure.formats) pictures.push_back("figure." + format);
   try {
-    draw_figure(runs, figure, here.bits, folder / "figure", here.stop);
+    draw_figure(runs, figure, here, folder / "figure");
     for (const std::string& name : pictures) written.files.push_back(folder / name);
   } catch (const DiskError& e) {  // table and page work without gnuplot
     no_figure = e.what();

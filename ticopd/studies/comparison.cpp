@@ -42,8 +42,8 @@ json read_figure(const RunSet& run_set, const std::string& bits) {
   const json given = run_set.shared.value("figure", json());
   if (given.is_null()) return given;
   std::vector<std::string> names;
-  for (const RunSet::Run& run : run_set.runs) names.push_back(run.label);
-  check_figure(ticopd::read_figure(given, "bits_" + bits), names, {});
+  for (const RunSet::Run& run : run_set.runs) names.insert(names.end(), {run.label, run.group});
+  check_figure(ticopd::read_figure(given, "bits_" + bits), names, run_set.sweep);
   return given;
 }
 
