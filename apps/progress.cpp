@@ -9,7 +9,18 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "ticopd/report/line.hpp"
+#include "ticopd/report/text.hpp"
+
 namespace ticopd::app {
+namespace {
+
+// Made printable first: one character that a terminal must not obey is shown by several.
+std::string cut(const std::string& line, std::size_t width) {
+  return shortened(printable(line), width, width);
+}
+
+}  // namespace
 
 std::string duration(double seconds) {
   const long s = std::lround(std::max(0.0, seconds));
@@ -24,11 +35,11 @@ std::string bits(double bits) {
 }
 
 std::size_t terminal_width() {
-  // One column less than the terminal has: a full line would wrap.
+  // One column less than the terminal has: a full line would wrap. Some terminals say 0.
   winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col - 1u;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col - 1u;
   const char* told = std::getenv(terminal_variable);
-  return told != nullptr && std::atoi(told) > 20 ? static_cast<std::size_t>(std::atoi(told)) : 79u;
+  return told != nullptr && std::atoi(told) > 0 ? static_cast<std::size_t>(std::atoi(told)) : 79u;
 }
 
 bool live() {
@@ -39,12 +50,12 @@ void draw_live(const std::string& line, const std::string& below) {
   const std::size_t width = terminal_width();
   // ESC [J clears from here to the end of the screen; ESC [1A moves one line up.
   std::fputs("\r\033[J", stderr);
-  tell("{}", line.substr(0, width));
+  tell("{}", cut(line, width));
   if (below.empty()) {
     std::fflush(stderr);
     return;
   }
-  tell("\n{}", below.substr(0, width));
+  tell("\n{}", cut(below, width));
   std::fputs("\033[1A\r", stderr);
   std::fflush(stderr);
 }
@@ -60,13 +71,42 @@ void Overall::ended(double rounds, bool made_here) {
 }
 
 // The ETA comes from the rounds made by this process: earlier ones took no time here.
-std::string Overall::line(double rounds_of_this_run) const {
+std::string Overall::line(double rounds_of_this_run, std::size_t width) const {
   const double made = made_ + rounds_of_this_run;
   const double left = rounds_ - before_ - made;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
-  return fmt::format("run {} of {}  {:.0f} % of all rounds  ETA of all {}", ended_ + 1, runs_,
-                     100 * (before_ + made) / rounds_,
-                     made > 0 ? duration(spent.count() / made * left) : "?");
+  const std::string eta = made > 0 ? duration(spent.count() / made * left) : "?";
+  const LinePart parts[] = {
+      {fmt::format("run {} of {}", ended_ + 1, runs_), 0},
+      {fmt::format("{:.0f} % of all rounds", 100 * (before_ + made) / rounds_), 2},
+      {fmt::format("ETA of all {}", eta), 1}};
+  return fitted_line(parts, width);
+}
+
+std::string progress_line(const RunState& run, const Metrics& last, std::size_t width) {
+  const auto loss = last.loss_max ? last.loss_max : last.loss_local;
+  const std::string at = last.iteration == run.round ? "" : fmt::format("at {}: ", last.iteration);
+  const std::string left = run.seconds_left ? duration(*run.seconds_left) : "?";
+  enum { count, eta, quality, accuracy, sent, label };  // by priority
+  constexpr std::size_t shortest_label = 8, longest_bar = 20;
+  std::vector<LinePart> parts{
+      {printable(run.label), label, shortest_label},
+      {fmt::format("{}/{}", run.round, run.iterations), count},
+      {at + (loss ? fmt::format("loss {:.4g}", *loss)
+                  : fmt::format("consensus {:.3g}", last.consensus)),
+       quality},
+      {last.accuracy_min ? fmt::format("accuracy {:.3f}", *last.accuracy_min) : "", accuracy, 0,
+       quality},
+      {fmt::format("sent {}", bits(last.bits_payload)), sent, 0, quality},
+      {fmt::format("ETA {}", left), eta}};
+  const std::string line = fitted_line(parts, width);
+  // The bar is as long as the rest of the line allows, and is left out below five signs.
+  const std::size_t used = characters(line) + 4;
+  const std::size_t room = std::min(longest_bar, width - std::min(width, used));
+  if (room < 5) return line;
+  const std::size_t full = std::min<std::size_t>(
+      room, static_cast<std::size_t>(static_cast<double>(room) * run.round / run.iterations));
+  return fmt::format("{}  [{}{}]", line, std::string(full, '#'), std::string(room - full, '.'));
 }
 
 Progress::Progress(std::string label, std::uint32_t iterations, bool quiet, const Overall* overall)
@@ -115,26 +155,10 @@ void Progress::draw() {
   drawn_at_ = now;
   const double spent = std::chrono::duration<double>(now - begin_).count();
   const double done = static_cast<double>(round_ - first_round_);
-  const std::string left = done > 0
-                               ? duration(spent / done * static_cast<double>(iterations_ - round_))
-                               : std::string("?");
-  const auto loss = last_->loss_max ? last_->loss_max : last_->loss_local;
-  std::string metrics =
-      loss ? fmt::format("loss {:.4g}", *loss) : fmt::format("consensus {:.3g}", last_->consensus);
-  if (last_->accuracy_min) metrics += fmt::format("  accuracy {:.3f}", *last_->accuracy_min);
-  metrics += fmt::format("  sent {}", bits(last_->bits_payload));
-  if (last_->iteration != round_) metrics = fmt::format("at {}: {}", last_->iteration, metrics);
-  const std::string count = fmt::format("{}/{}", round_, iterations_);
+  RunState state{label_, round_, iterations_, {}};
+  if (done > 0) state.seconds_left = spent / done * static_cast<double>(iterations_ - round_);
   const std::size_t width = terminal_width();
-  constexpr std::size_t bar = 20;
-  const auto full = static_cast<std::size_t>(static_cast<double>(bar) * round_ / iterations_);
-  const std::string drawing = std::string(full, '#') + std::string(bar - full, '.');
-  // Take the longest line that fits. The count and the ETA are dropped last.
-  std::string line = fmt::format("{}  {}  {}  ETA {}  [{}]", label_, count, metrics, left, drawing);
-  if (line.size() > width) line = fmt::format("{}  {}  {}  ETA {}", label_, count, metrics, left);
-  if (line.size() > width) line = fmt::format("{}  {}  ETA {}", count, metrics, left);
-  if (line.size() > width) line = fmt::format("{}  ETA {}", count, left);
-  draw_live(line, overall_ ? overall_->line(done) : "");
+  draw_live(progress_line(state, *last_, width), overall_ ? overall_->line(done, width) : "");
   drawn_ = true;
 }
 

@@ -43,13 +43,23 @@ class Overall {
   // A run has ended. `made_here` is false if an earlier process made it: such a run takes no time
   // now and must not enter the ETA.
   void ended(double rounds, bool made_here);
-  std::string line(double rounds_of_this_run) const;
+  std::string line(double rounds_of_this_run, std::size_t width) const;
 
  private:
   std::size_t runs_, ended_ = 0;
   double rounds_, made_ = 0, before_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
+
+// What the live line of a run says.
+struct RunState {
+  std::string label;
+  std::uint32_t round = 0, iterations = 1;
+  std::optional<double> seconds_left;  // empty: not known yet
+};
+// The line in at most `width` columns. Count and ETA come first, then loss, accuracy, bits sent,
+// the label, and a bar in what is left; a part is dropped only if it does not fit.
+std::string progress_line(const RunState& run, const Metrics& last, std::size_t width);
 
 // Draws a live line on a terminal. Elsewhere it draws nothing: logs and scripts read metrics.csv.
 class Progress {
@@ -80,7 +90,8 @@ class Progress {
   std::chrono::steady_clock::time_point begin_, drawn_at_;
 };
 
-// Draws `line`, and `below` under it, over the previous drawing. Both are cut to the terminal.
+// Draws `line`, and `below` under it, over the previous drawing. Both are cut to the terminal's
+// width.
 void draw_live(const std::string& line, const std::string& below);
 void clear_live();
 bool live();  // true if stderr is a terminal, or launch says that one shows it

@@ -19,8 +19,26 @@ struct ReportFlags {
   std::string title;
   std::vector<std::string> targets;
   std::string bits;
+  std::vector<std::string> figure;
+  fs::path figure_file;
   bool json = false;
 };
+
+// --figure-file and --figure over what compare.json has, key by key.
+void lay_over(json& figure, const ReportFlags& flags) {
+  if (figure.is_null()) figure = json::object();
+  if (!flags.figure_file.empty()) {
+    const json file = read_toml(flags.figure_file);
+    if (!file.contains("figure") || !file["figure"].is_object())
+      throw ConfigError(fmt::format("{}: has no table [figure]", flags.figure_file.string()));
+    figure.update(file["figure"]);
+  }
+  std::vector<std::string> assignments;
+  for (const std::string& word : flags.figure) assignments.push_back("figure." + word);
+  json tree{{"figure", figure}};
+  apply_overrides(tree, assignments);
+  figure = tree["figure"];
+}
 
 int report(const ReportFlags& flags) {
   std::vector<Target> targets;  // parsed first, so that a misspelt metric is reported at once
@@ -38,6 +56,7 @@ int report(const ReportFlags& flags) {
   if (!targets.empty()) options.targets = targets;
   if (options.targets.empty()) options.targets = default_targets(all.runs);
   if (!flags.bits.empty()) options.bits = "bits_" + flags.bits;
+  lay_over(options.figure, flags);
   options.stop = &stop_requested();
   const Written written = write_report(options.folder, all.runs, options);
   for (const std::string& text : all.missing) tell("left out: {}\n", text);
@@ -78,11 +97,20 @@ void add_report(CLI::App& app, Action& action) {
           "or link (times the neighbours)")
       ->check(CLI::IsMember({"paper", "payload", "link"}))
       ->type_name("WHICH");
+  repeatable(command->add_option("--figure", flags->figure,
+                                 "A key of [figure]: --figure preset=paper-1col --figure "
+                                 "width='8.5 cm' (repeatable)"),
+             "KEY=VALUE");
+  command
+      ->add_option("--figure-file", flags->figure_file,
+                   "A TOML file with a table [figure], laid over that of the comparison")
+      ->type_name("FILE");
   command->add_flag("--json", flags->json, "Print the report's data as JSON");
   command->footer(
-      "Writes summary.csv, figure.svg, figure.pdf, figure.png and report.html.\n"
+      "Writes summary.csv, figure.svg, figure.pdf, figure.png, figure.gp and report.html.\n"
       "Examples:\n"
       "  ticopd report runs/paper_figure\n"
+      "  ticopd report runs/paper_figure --figure preset=paper-1col --figure 'format=[\"pdf\"]'\n"
       "  ticopd report runs/eight runs/four --out runs/both --target accuracy_min=0.9\n"
       "  ticopd report '8 bits=runs/eight' '4 bits=runs/four' --title 'Fewer bits'");
   command->callback([=, &action] { action = [=] { return report(*flags); }; });

@@ -79,6 +79,7 @@ bool Domain::allows(const OptionValue& value) const {
     }
     case Kind::texts:  // no value of an option holds them: checked where they are read
     case Kind::table:
+    case Kind::text_table:
       break;
   }
   return false;
@@ -107,7 +108,10 @@ std::string Domain::in_words() const {
       return fmt::format("is a list of layer sizes from {} to {}, such as [100] or [200, 100]",
                          least, most);
     case Kind::texts:
-      return "is a list of strings";
+      return words.empty() ? "is a list of strings"
+                           : fmt::format("is a list of {}", fmt::join(words, ", "));
+    case Kind::text_table:
+      return "is a table of strings";
     case Kind::table:
       break;
   }
@@ -162,8 +166,11 @@ Domain file() {
 Domain layer_sizes(std::int64_t least, std::int64_t most) {
   return {.kind = Kind::integers, .least = least, .most = most};
 }
-Domain texts() {
-  return {.kind = Kind::texts};
+Domain texts(std::initializer_list<std::string_view> words) {
+  return {.kind = Kind::texts, .words = {words.begin(), words.end()}};
+}
+Domain text_table() {
+  return {.kind = Kind::text_table};
 }
 Domain table() {
   return {.kind = Kind::table};

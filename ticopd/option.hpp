@@ -25,14 +25,26 @@ std::string to_text(const OptionValue& value);
 
 // Which values an option may have.
 struct Domain {
-  enum class Kind { boolean, integer, number, word, text, file, integers, texts, table };
+  enum class Kind {
+    boolean,
+    integer,
+    number,
+    word,
+    text,
+    file,
+    integers,
+    texts,
+    table,
+    text_table
+  };
 
   Kind kind = Kind::text;
   std::int64_t least = 0, most = 0;  // integer; integers: of each
   double low = 0, high = 0;          // number
   bool low_allowed = true;
-  bool or_list = false;              // integer: or a list of numbers from 0, each there once
-  std::vector<std::string> words = {};  // word; integer: a word that stands for a number
+  bool or_list = false;  // integer: or a list of numbers from 0, each there once
+  // word; texts: of each, none: any text; integer: a word that stands for a number
+  std::vector<std::string> words = {};
   // word: asks a table each time, so that entries added at run time are allowed too.
   std::vector<std::string_view> (*names)() = nullptr;
 
@@ -56,8 +68,9 @@ Domain text();
 Domain file();                                              // relative to the config's folder
 Domain seeds();                                             // how many, or a list
 Domain layer_sizes(std::int64_t least, std::int64_t most);  // a list, each in this range
-Domain texts();                                             // a list of texts
-Domain table();                                             // read by whoever owns the key
+Domain texts(std::initializer_list<std::string_view> words = {});  // a list; none: any texts
+Domain table();                                                    // read by whoever owns the key
+Domain text_table();                                               // the same, each value a text
 }  // namespace domain
 
 // How reports say the value of an option: "{} bits" becomes "8 bits". {} is the value times

@@ -62,9 +62,11 @@ std::string allowed_text(const Domain& d) {
     case Domain::Kind::integers:
       return fmt::format("a list, each {}", whole);
     case Domain::Kind::texts:
-      return "a list of strings";
+      return d.words.empty() ? "a list of strings" : fmt::format("a list: {}", code(d.words));
     case Domain::Kind::table:
       return "a table";
+    case Domain::Kind::text_table:
+      return "a table of strings";
     default:
       return "";
   }

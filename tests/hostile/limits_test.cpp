@@ -100,10 +100,10 @@ class HalfFigures : public Hostile {
 // As gnuplot does on a full disk: it writes a part and ends with success.
 TEST_F(HalfFigures, AreNotPublished) {
   const std::string whole =
-      "printf '<svg></svg>' > picture.svg\nprintf '%%%%PDF %%%%%%%%EOF' > picture.pdf\n"
-      "printf 'PNG IEND' > picture.png\n";
-  for (const std::string half : {"printf 'PNG' > picture.png\n", ": > picture.pdf\n",
-                                 "rm picture.svg\n", "printf '<svg>' > picture.svg\n"}) {
+      "printf '<svg></svg>' > figure.svg\nprintf '%%%%PDF %%%%%%%%EOF' > figure.pdf\n"
+      "printf 'PNG IEND' > figure.png\n";
+  for (const std::string half : {"printf 'PNG' > figure.png\n", ": > figure.pdf\n",
+                                 "rm figure.svg\n", "printf '<svg>' > figure.svg\n"}) {
     write_gnuplot(whole + half);
     expect_missing(ticopd({"report", "one"}, {{"TICOPD_GNUPLOT", folder_ / "gnuplot"}}));
   }
@@ -121,7 +121,7 @@ TEST_F(HalfFigures, AreNotPublished) {
 TEST_F(HalfFigures, OldFiguresStayIfNewOnesCannotBeDrawn) {
   for (const char* name : {"one/figure.svg", "one/figure.pdf", "one/figure.png"})
     write(name, "old");
-  write_gnuplot("printf '<svg></svg>' > picture.svg\n");
+  write_gnuplot("printf '<svg></svg>' > figure.svg\n");
   const Outcome o = ticopd({"report", "one"}, {{"TICOPD_GNUPLOT", folder_ / "gnuplot"}});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(read_text(folder_ / "one/figure.svg"), "old");

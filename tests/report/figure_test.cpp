@@ -160,8 +160,9 @@ TEST_F(FigureTest, DivergedRunsDoNotSetTheAxis) {
   const auto high = [&](const std::string& folder, const char* loss, const char* status) {
     const Series other = read_series(made_up(
         folder, folder, {{"0", "2", ""}, {"4", loss, ""}, {"9", "2", ""}}, "dgd", 8, status));
-    const std::vector<Series> both{good, other};
-    const Axis axis = y_axis(both, "loss_max");
+    const std::vector<Curve> both = curves_of(std::vector<Series>{good, other}, {});
+    const Axis axis =
+        y_axis(both, "loss_max", "iteration", x_axis(both, "iteration", {.log = false}));
     EXPECT_EQ(axis.low, 1e-8) << folder;
     return axis.high;
   };

@@ -41,6 +41,7 @@ const char* name_of(Domain::Kind kind) {
     case Domain::Kind::texts:
       return "texts";
     case Domain::Kind::table:
+    case Domain::Kind::text_table:
       break;
   }
   return "table";

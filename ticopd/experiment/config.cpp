@@ -193,7 +193,8 @@ template std::vector<int> Config::get<std::vector<int>>(std::string_view) const;
 json Config::identity() const {
   json tree = *tree_;
   const json network = tree["network"];
-  for (const char* key : {"name", "network", "checkpoint", "plugins", "report", "tune"})
+  for (const char* key :
+       {"name", "network", "checkpoint", "plugins", "report", "figure", "tune"})
     tree.erase(key);
   if (network["noise"] != "none")  // of the network only what changes the run's bits
     tree["network"] = {{"noise", network["noise"]}, {"noise_scale", network["noise_scale"]}};

@@ -60,7 +60,7 @@ class ExperimentRun {
     refuse_other_ranks({{"--plugin", hashes}}, "");
     json config = config_.tree();
     // These keys do not change the run.
-    for (const char* key : {"name", "plugins", "report", "tune"}) config.erase(key);
+    for (const char* key : {"name", "plugins", "report", "figure", "tune"}) config.erase(key);
     refuse_other_ranks(config, "");
     if (const json done = look_at_folder(); !done.is_null()) return done;
     prepared_ = std::make_unique<Prepared<T>>(prepare<T>(config_, prepare_options()));

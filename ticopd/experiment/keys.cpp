@@ -138,6 +138,30 @@ Table<KeyInfo>& plain_keys() {
            "value; `deviation`: its mean, minus and plus the sample standard deviation. Left out: "
            "`range`"},
 
+          {"figure.preset", word({"paper-1col", "paper-2col", "slides"}), none,
+           "sizes, font and panels that suit one column or the whole width of a paper, or a slide; "
+           "the other keys go first"},
+          {"figure.width", text(), none,
+           "such as `8.5 cm`, in `cm`, `mm`, `in` or `pt`; left out: `7.16 in`"},
+          {"figure.height", text(), none, "left out: what panels and legend need"},
+          {"figure.font", text(), none,
+           "family, size, or both: `Times, 9 pt`; left out: `Arial, 8 pt`"},
+          {"figure.panels", texts(), none,
+           "each `METRIC:X`, X a column such as `iteration`, `bits_payload` or `seconds`, or "
+           "`bits`, which is `report.bits`. With a [sweep] also `end:METRIC` and "
+           "`bits_to:METRIC=VALUE` against the swept key, or with `:KEY` behind it against that "
+           "one. Left out: loss, gradient, consensus and accuracy against iterations and bits"},
+          {"figure.axes", text_table(), none,
+           "scale, range or both, by column: `{ loss_max = \"log 1e-4..10\", accuracy_min = "
+           "\"0.9..1\" }`"},
+          {"figure.colours", text_table(), none,
+           "by label or group: `#RRGGBB`, or blue, vermilion, green, pink, orange, sky, black, "
+           "brown"},
+          {"figure.legend", word({"below", "right", "off"}), none, "left out: `below`"},
+          {"figure.legend_columns", whole(1, 12), none, "left out: as many as fit"},
+          {"figure.format", texts({"svg", "pdf", "png", "eps"}), none,
+           "which files `figure.FORMAT` are drawn; left out: svg, pdf and png"},
+
           {"tune.metric", text(), none,
            "what is to be best after a full run, or `bits_to:accuracy_min=0.95`; left out: "
            "`loss_max`. `--metric` goes first"},

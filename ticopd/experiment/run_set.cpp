@@ -219,9 +219,9 @@ class Reader {
 
   // The files that compare and tune write beside the folders of the runs.
   static bool is_ours(const std::string& name) {
-    constexpr std::string_view files[] = {"compare.json", "summary.csv", "groups.csv",
-                                          "report.html",  "tuned.toml",  "figure.svg",
-                                          "figure.pdf",   "figure.png",  "figure.gp"};
+    constexpr std::string_view files[] = {
+        "compare.json", "summary.csv", "groups.csv", "report.html", "tuned.toml", "figure.svg",
+        "figure.pdf",   "figure.png",  "figure.gp",  "figure.dat",  "figure.eps"};
     return std::ranges::find(files, name) != std::end(files);
   }
 

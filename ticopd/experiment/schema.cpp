@@ -69,10 +69,15 @@ json domain_schema(const Domain& d) {
       return {{"enum", d.allowed_words()}};
     case Domain::Kind::integers:
       return {{"type", "array"}, {"items", whole_schema(d.least, d.most)}};
-    case Domain::Kind::texts:
-      return {{"type", "array"}, {"items", {{"type", "string"}}}};
     case Domain::Kind::table:
       return table_schema();
+    case Domain::Kind::texts: {
+      json item{{"type", "string"}};
+      if (!d.words.empty()) item = {{"enum", d.words}};
+      return {{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}};
+    }
+    case Domain::Kind::text_table:
+      return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
     case Domain::Kind::text:
     case Domain::Kind::file:
       break;

@@ -14,6 +14,17 @@ namespace {
 
 using nlohmann::json;
 
+// [figure] format = ["pdf", "png"]
+void check_texts(const std::string& key, const Domain& domain, const json& value) {
+  if (!value.is_array() || value.empty() ||
+      !std::ranges::all_of(value, [](const json& v) { return v.is_string(); }))
+    refuse(key, value, domain.in_words());
+  const std::vector<std::string_view> allowed = domain.allowed_words();
+  for (const json& text : value)
+    if (!allowed.empty() && std::ranges::find(allowed, text.get<std::string>()) == allowed.end())
+      throw ConfigError(not_allowed(key, text.get<std::string>(), allowed));
+}
+
 // JSON has no word for nan and inf.
 std::string shown(const json& value) {
   return value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
@@ -44,12 +55,13 @@ void check_value(const std::string& key, const Domain& domain, json& value) {
     if (!value.is_object()) refuse(key, value, fmt::format("is a table: [{}]", key));
     return;
   }
-  if (domain.kind == Domain::Kind::texts) {
-    const auto is_text = [](const json& item) { return item.is_string(); };
-    if (!value.is_array() || !std::ranges::all_of(value, is_text))
-      refuse_value(key, shown(value), domain);
+  if (domain.kind == Domain::Kind::text_table) {
+    if (!value.is_object() ||
+        !std::ranges::all_of(value, [](const json& v) { return v.is_string(); }))
+      refuse(key, value, domain.in_words());
     return;
   }
+  if (domain.kind == Domain::Kind::texts) return check_texts(key, domain, value);
   normalise(domain, value);
   if (!domain.allows(option_value(value))) refuse_value(key, shown(value), domain);
 }

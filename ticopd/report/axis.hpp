@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "ticopd/report/series.hpp"
+#include "ticopd/report/curve.hpp"
+#include "ticopd/report/figure_options.hpp"
 
 namespace ticopd {
 
@@ -28,16 +29,27 @@ struct Axis {
 bool drawable(const std::optional<double>& v, bool log);
 
 // Logarithmic if the positive values span a decade or more; it then leaves out zero (round 0).
-Axis x_axis(std::span<const Series> runs, std::string_view column);
+Axis x_axis(std::span<const Curve> curves, std::string_view column, const AxisWish& wish = {});
 
-// Runs that blew up leave through the top edge. If they set the range, all other curves would be
-// flat.
-Axis y_axis(std::span<const Series> runs, std::string_view metric);
+// The range of what is drawn in a panel: the rows whose x is on the axis `x`. Runs that blew up
+// leave through the top edge. If they set the range, all other curves would be flat.
+Axis y_axis(std::span<const Curve> curves, std::string_view metric, std::string_view x_column,
+            const Axis& x, const AxisWish& wish = {});
 
-// The axis with a margin at both ends: `share` of its length.
-Axis widened(Axis axis, double share);
+// True if the value is on the axis.
+bool on_axis(const std::optional<double>& v, const Axis& axis);
 
-// gnuplot's range, scale and tics for the axis `name`, x or y.
-std::string axis_commands(char name, const Axis& axis);
+// The range that a person gave in place of the found one.
+Axis as_wished(Axis axis, const AxisWish& wish);
+
+// The axis with a margin at both ends: `share` of its length. An end that a person gave stays.
+Axis widened(Axis axis, double share, const AxisWish& wish = {});
+
+// If the axis of a metric is logarithmic.
+bool is_log(std::string_view metric, const AxisWish& wish);
+
+// gnuplot's range, scale and tics for the axis `name`, x or y. `room`: the axis' length by the size
+// of the letters, in inches per point; the labels of a short axis stand further apart.
+std::string axis_commands(char name, const Axis& axis, double room = 1.38 / 8);
 
 }  // namespace ticopd

@@ -45,6 +45,8 @@ json read_comparison(const fs::path& file) {
     if (!target.is_object() || !target.contains("metric") || !target["metric"].is_string() ||
         !target.contains("value") || !target["value"].is_number())
       refuse("a target without \"metric\" and \"value\"");
+  if (const json figure = tree.value("figure", json()); !figure.is_null() && !figure.is_object())
+    refuse("\"figure\" is no table");
   return tree;
 }
 
@@ -69,6 +71,8 @@ void add_comparison(const fs::path& folder, const std::string& label, const Read
   for (const json& entry : tree["runs"]) {
     const auto name = entry["label"].get<std::string>();
     const fs::path run = folder / entry["folder"].get<std::string>();
+    for (const std::string& said : {name, word_of(entry, "group")})
+      all.options.labels.push_back(label.empty() ? said : label + ": " + said);
     try {
       Series series = read(run);
       series.label = label.empty() ? name : label + ": " + name;
@@ -85,6 +89,13 @@ void add_comparison(const fs::path& folder, const std::string& label, const Read
       return t.metric == target.metric && t.value == target.value;
     };
     if (std::ranges::none_of(all.options.targets, same)) all.options.targets.push_back(target);
+  }
+  all.options.figure = tree.value("figure", json());
+  if (!label.empty() && all.options.figure.contains("colours")) {  // of the longer labels
+    json colours = json::object();
+    for (const auto& [name, colour] : all.options.figure["colours"].items())
+      colours[label + ": " + name] = colour;
+    all.options.figure["colours"] = std::move(colours);
   }
   std::vector<std::string>& sweep = all.options.sweep;
   for (const json& key : tree.value("sweep", json::array()))
@@ -159,6 +170,7 @@ Collection gather_folders(std::span<const std::string> words, const ReadRun& rea
   // Several folders make a new report: title and command of one comparison do not describe it.
   if (words.size() != 1) {
     all.options.title = all.options.command = "";
+    all.options.figure = {};
     all.options.folder.clear();
   }
   return all;

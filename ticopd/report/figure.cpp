@@ -4,57 +4,31 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "ticopd/report/axis.hpp"
+#include "ticopd/report/curve.hpp"
+#include "ticopd/report/figure_key.hpp"
+#include "ticopd/report/figure_layout.hpp"
+#include "ticopd/report/figure_panels.hpp"
 #include "ticopd/report/gnuplot.hpp"
-#include "ticopd/report/style.hpp"
+#include "ticopd/report/groups.hpp"
+#include "ticopd/report/pen.hpp"
+#include "ticopd/report/swept_drawing.hpp"
 #include "ticopd/report/text.hpp"
-#include "ticopd/run/metrics.hpp"
 
 namespace ticopd {
 namespace {
 
-// All lengths are inches. The page has the text width of a two-column paper, with margins around
-// the panels. Text is 8 pt.
-constexpr double page_width = 7.16;
-constexpr double panel_height = 1.38;
-constexpr double left = 0.36, gap = 0.40, right = 0.06;
-constexpr double above = 0.20, under = 0.36;
-constexpr double line_height = 0.118;
-constexpr double sample_width = 0.42;
-
-// gnuplot point types that a reader can tell apart without colour, the most different ones first.
-constexpr int shapes[] = {7, 4, 9, 12, 5, 6, 11, 2, 13, 8, 1, 10, 15, 3, 14};
-constexpr const char* dashes[] = {"solid", "(7,3)", "(1.5,2.2)", "(8,2.5,1.5,2.5)", "(14,4)"};
-
-// Approximate width of a text in 8 pt Helvetica: a capital is about twice as wide as an i or l.
-double inches(std::string_view text) {
-  constexpr double em = 8.0 / 72;
-  double width = 0;
-  for (const char c : text) {
-    if ((static_cast<unsigned char>(c) & 0xc0) == 0x80) continue;  // inside a UTF-8 character
-    const std::string_view letters(&c, 1);
-    if (letters.find_first_of("ijltfrI .,:;()[]|!'-/") == 0)
-      width += 0.31;
-    else if (letters.find_first_of("mwMW@%") == 0 || (c >= 'A' && c <= 'Z'))
-      width += 0.75;
-    else
-      width += 0.556;
-  }
-  return em * width;
-}
-
 // The rows that get a marker. Markers are spaced evenly along the axis, and each run has its own
 // positions, so that coinciding curves can still be told apart.
-std::vector<std::size_t> marked_rows(const Series& run, const Axis& x, std::size_t number,
-                                     std::size_t runs) {
+std::vector<std::size_t> marked_rows(const Curve& curve, const Axis& x, std::size_t number,
+                                     std::size_t curves) {
   constexpr int wanted = 6;
-  const Series::Column& rounds = run.column("iteration");
+  const Series::Column& rounds = curve.at("iteration");
   std::vector<std::size_t> rows;
   for (int m = 0; m < wanted; ++m) {
     const double share =
-        (m + (static_cast<double>(number) + 0.5) / static_cast<double>(runs)) / wanted;
+        (m + (static_cast<double>(number) + 0.5) / static_cast<double>(curves)) / wanted;
     const double at =
         x.log ? x.low * std::pow(x.high / x.low, share) : x.low + share * (x.high - x.low);
     const auto found =
@@ -64,175 +38,206 @@ std::vector<std::size_t> marked_rows(const Series& run, const Axis& x, std::size
     if (rows.empty() || rows.back() != row) rows.push_back(row);
   }
   // A run that ends before its first position still gets one marker.
-  if (rows.empty()) rows.push_back(run.rows() - 1);
+  if (rows.empty()) rows.push_back(curve.rows() - 1);
   return rows;
 }
 
-// Writes the gnuplot script of the figure: a row of panels against iterations, a row against bits,
-// and the key below them.
+// The place of `word` in `seen`; a new word is appended.
+void add(std::vector<std::string>& seen, const std::string& word) {
+  if (std::ranges::find(seen, word) == seen.end()) seen.push_back(word);
+}
+
+std::size_t place(const std::vector<std::string>& words, const std::string& word) {
+  return static_cast<std::size_t>(std::ranges::find(words, word) - words.begin());
+}
+
+// Writes gnuplot's commands and numbers.
 class Figure {
  public:
-  Figure(std::span<const Series> runs, std::string bits)
-      : runs_(runs), bits_(std::move(bits)), styles_(styles(runs)) {
-    for (const MetricInfo& metric : metric_table())
-      if (!metric.panel.empty() && !y_axis(runs, metric.column).empty()) panels_.push_back(metric);
-    for (const Series& run : runs_) names_.push_back(shortened(legend(run), 100));
-    lay_out_key();
+  Figure(std::span<const Series> runs, const FigureOptions& options, const ReportOptions& report)
+      : options_(options),
+        groups_(groups_of(runs, report.band)),
+        note_(note_of(groups_, report.band)),
+        curves_(curves_of(runs, groups_)) {
+    for (Curve& curve : curves_)
+      if (const auto at = options_.colours.find(curve.label); at != options_.colours.end())
+        curve.color = at->second;
+    const ChosenPanels chosen = choose_panels(runs, groups_, curves_, options, report);
+    panels_ = chosen.panels;
+    for (const FigurePanel& panel : panels_)
+      swept_.push_back(panel.kind == FigurePanel::Kind::curves
+                           ? SweptPanel()
+                           : swept_panel(runs, groups_, panel, report.band));
+    std::vector<std::string> names, labels, titles;
+    for (const Curve& curve : curves_) names.push_back(curve.name);
+    for (const Curve& curve : curves_) labels.push_back(plain(curve.label));
+    for (const FigurePanel& panel : panels_) titles.push_back(title_of(panel));
+    layout_ = lay_out(options_, names, labels, titles, chosen.usual, note_);
+    for (const FigurePanel& panel : panels_)
+      if (panel.kind == FigurePanel::Kind::curves) {
+        add(x_columns_, panel.x);
+        add(metrics_, panel.metric);
+      }
+    if (panels_.empty()) x_columns_ = {"iteration", report.bits};
   }
 
-  double height() const {
-    return 2 * (panel_height + under) + above + line_height * static_cast<double>(key_lines_) +
-           0.06;
+  double height() const { return layout_.height; }
+
+  std::string data() const {
+    std::string text;
+    const Axis x = x_axis(curves_, "iteration");
+    for (std::size_t c = 0; c < curves_.size(); ++c) {
+      text += fmt::format("# {}\n$run{} << END\n", in_comment(curves_[c].label), c);
+      for (std::size_t row = 0; row < curves_[c].rows(); ++row) text += data_row(c, row);
+      text += fmt::format("END\n$marks{} << END\n", c);
+      for (const std::size_t row : marked_rows(curves_[c], x, c, curves_.size()))
+        text += data_row(c, row);
+      text += "END\n";
+    }
+    for (std::size_t p = 0; p < panels_.size(); ++p)
+      if (panels_[p].kind != FigurePanel::Kind::curves) text += swept_drawing(p).data(p);
+    return text;
   }
 
   std::string script() const {
-    std::string text = data();
-    text +=
+    const double s = options_.font_size / 8;
+    std::string text = fmt::format(
         "set multiplot\n"
-        "set border lw 0.6 lc rgb '#404040'\n"
-        "set tics scale 0.5,0.25 font ',7' nomirror\n"
+        "set border lw {:g} lc rgb '#404040'\n"
+        "set tics scale {:g},{:g} font ',{:g}' nomirror\n"
         "set mxtics\nset mytics\n"
-        "set grid xtics ytics lt 1 lc rgb '#DDDDDD' lw 0.5\n"
-        "unset key\n";
-    for (std::size_t p = 0; p < panels_.size(); ++p)
-      for (const bool against_bits : {false, true}) text += panel(p, against_bits);
-    return text + key() + "unset multiplot\n";
+        "set grid xtics ytics lt 1 lc rgb '#DDDDDD' lw {:g}\n"
+        "unset key\n",
+        0.6 * options_.line_width, 0.5, 0.25, 7 * s, 0.5 * options_.line_width);
+    for (std::size_t p = 0; p < panels_.size(); ++p) text += panel(p);
+    if (layout_.key) {
+      std::vector<Pen> pens;
+      for (const Curve& curve : curves_) pens.push_back(pen_of(curve, options_));
+      text += layout_.key->commands(pens, layout_.key_x, layout_.key_y, options_.width, height(),
+                                    note_);
+    }
+    return text + "unset multiplot\n";
   }
 
  private:
-  std::string data() const {
-    std::string text;
-    const Axis x = x_axis(runs_, "iteration");
-    for (std::size_t r = 0; r < runs_.size(); ++r) {
-      text += fmt::format("$run{} << END\n", r);
-      for (std::size_t row = 0; row < runs_[r].rows(); ++row) text += data_row(r, row);
-      text += fmt::format("END\n$marks{} << END\n", r);
-      for (const std::size_t row : marked_rows(runs_[r], x, r, runs_.size()))
-        text += data_row(r, row);
-      text += "END\n";
-    }
+  // A label is somebody's text: only what means nothing to gnuplot may stand outside quotes.
+  static std::string in_comment(const std::string& label) {
+    std::string text = plain(label);
+    for (char& c : text)
+      if (std::string_view("\\`@$#{}'\"").find(c) != std::string_view::npos) c = '?';
     return text;
   }
 
   // A value that cannot be drawn becomes NaN: gnuplot then breaks the line, it does not go to zero.
-  std::string data_row(std::size_t r, std::size_t row) const {
-    const auto cell = [&](std::string_view column, bool log) {
-      const auto& v = runs_[r].column(column)[row];
-      return drawable(v, log) ? fmt::format("{:.9g}", *v) : std::string("NaN");
+  std::string data_row(std::size_t c, std::size_t row) const {
+    const Curve& curve = curves_[c];
+    std::string text;
+    const auto cell = [&](const Series::Column& column, bool log) {
+      const auto& v = column[row];
+      text += text.empty() ? "" : " ";
+      text += drawable(v, log) ? fmt::format("{:.9g}", *v) : std::string("NaN");
     };
-    std::string text = cell("iteration", false) + ' ' + cell(bits_, false);
-    for (const MetricInfo& p : panels_) text += ' ' + cell(p.column, !higher_is_better(p.column));
+    for (const std::string& x : x_columns_) cell(curve.at(x), false);
+    for (const std::string& m : metrics_) cell(curve.at(m), is_log(m, options_.axis(m)));
+    if (curve.has_band())
+      for (const std::string& m : metrics_) {
+        // Below a logarithmic axis a band goes down to its edge.
+        const std::optional<double>& low = curve.low_of(m)[row];
+        const bool deep =
+            is_log(m, options_.axis(m)) && low && *low <= 0 && drawable(curve.at(m)[row], true);
+        if (deep)
+          text += " 1e-300";
+        else
+          cell(curve.low_of(m), is_log(m, options_.axis(m)));
+        cell(curve.high_of(m), is_log(m, options_.axis(m)));
+      }
     return text + '\n';
   }
 
-  std::string line_style(std::size_t r) const {
-    const Style& s = styles_[r];
-    const char* dash = dashes[static_cast<std::size_t>(s.dash) % std::size(dashes)];
-    return fmt::format("lc rgb '{}' lw 1.2 dt {}",
-                       colors[static_cast<std::size_t>(s.color) % colors.size()], dash);
+  SweptDrawing swept_drawing(std::size_t p) const {
+    return {swept_[p], panels_[p], curves_, options_};
   }
 
-  std::string marker_style(std::size_t r) const {
-    const Style& s = styles_[r];
-    return fmt::format("lc rgb '{}' lw 0.9 pt {} ps 0.42*mark",
-                       colors[static_cast<std::size_t>(s.color) % colors.size()],
-                       shapes[static_cast<std::size_t>(s.marker) % std::size(shapes)]);
-  }
-
-  std::string panel(std::size_t p, bool against_bits) const {
-    const auto count = static_cast<double>(panels_.size());
-    const double width = (page_width - left - right - gap * (count - 1)) / count;
-    const double x0 = left + static_cast<double>(p) * (width + gap);
-    const double top = height() - above - (against_bits ? panel_height + under : 0);
-    const Axis x = widened(x_axis(runs_, against_bits ? bits_ : "iteration"), 0.02);
-    const Axis y = widened(y_axis(runs_, panels_[p].column), 0.04);
-    std::string text = fmt::format(
+  std::string frame(std::size_t p) const {
+    const PanelPlace& at = layout_.panels[p];
+    return fmt::format(
         "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
         "set tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n",
-        x0 / page_width, (x0 + width) / page_width, top / height(),
-        (top - panel_height) / height());
-    text += axis_commands('x', x) + axis_commands('y', y);
-    text += against_bits
-                ? "unset title\n"
-                : fmt::format("set title {} offset 0,-0.6\n", gnuplot_text(panels_[p].panel));
-    text += fmt::format("set xlabel {} offset 0,0.7\n", gnuplot_text(x_title(against_bits)));
-    const int column = against_bits ? 2 : 1;
-    const std::size_t value = p + 3;
+        at.left / options_.width, (at.left + at.width) / options_.width, at.top / height(),
+        (at.top - at.height) / height());
+  }
+
+  std::string titles(std::size_t p) const {
+    const std::string& title = layout_.panels[p].title;
+    const bool key = panels_[p].kind != FigurePanel::Kind::curves;  // text with _ in it
+    return (title.empty() ? "unset title\n"
+                          : fmt::format("set title {} offset 0,-0.6\n", gnuplot_text(title))) +
+           fmt::format("set xlabel {} offset 0,0.7{}\n", gnuplot_text(x_title_of(panels_[p])),
+                       key ? " noenhanced" : "");
+  }
+
+  std::string panel(std::size_t p) const {
+    const FigurePanel& panel = panels_[p];
+    const PanelPlace& at = layout_.panels[p];
+    if (panel.kind != FigurePanel::Kind::curves)
+      return frame(p) + swept_drawing(p).commands(p, at, titles(p));
+    const AxisWish x_wish = options_.axis(panel.x), y_wish = options_.axis(panel.metric);
+    const Axis x = x_axis(curves_, panel.x, x_wish);
+    const Axis y = y_axis(curves_, panel.metric, panel.x, x, y_wish);
+    std::string text = frame(p);
+    text += axis_commands('x', widened(x, 0.02, x_wish), at.width / options_.font_size);
+    text += axis_commands('y', widened(y, 0.04, y_wish), at.height / options_.font_size);
+    text += titles(p);
+    const std::size_t column = place(x_columns_, panel.x) + 1;
+    const std::size_t value = x_columns_.size() + place(metrics_, panel.metric) + 1;
     text += "plot";  // the key is off, but an SVG shows the titles on hovering
-    for (std::size_t r = 0; r < runs_.size(); ++r)
+    const std::size_t low =
+        x_columns_.size() + metrics_.size() + 1 + 2 * place(metrics_, panel.metric);
+    // A band would begin at the left edge with a value that a logarithmic axis does not have.
+    const std::string on_x =
+        x.log ? fmt::format("(${0} > 0 ? ${0} : NaN)", column) : fmt::format("{}", column);
+    for (std::size_t c = 0; c < curves_.size(); ++c)  // bands first: no line is below one
+      if (curves_[c].has_band())
+        text += fmt::format(
+            " $run{} using {}:{}:{} with filledcurves fc rgb '{}' fs transparent solid 0.18 "
+            "noborder title '', \\\n ",
+            c, on_x, low, low + 1, curves_[c].color);
+    for (std::size_t c = 0; c < curves_.size(); ++c) {
+      const Pen drawn = pen_of(curves_[c], options_);
+      const std::string name = gnuplot_text(shortened(curves_[c].name, 100));
       text += fmt::format(
           "{} $run{} using {}:{} with lines {} title {}, \\\n"
           "  $marks{} using {}:{} with points {} title {}",
-          r > 0 ? ", \\\n " : "", r, column, value, line_style(r), gnuplot_text(names_[r]), r,
-          column, value, marker_style(r), gnuplot_text(names_[r]));
+          c > 0 ? ", \\\n " : "", c, column, value, drawn.line, name, c, column, value,
+          drawn.marker, name);
+    }
     return text + "\n";
   }
 
-  std::string x_title(bool against_bits) const {
-    if (!against_bits) return "iterations";
-    if (bits_ == "bits_paper") return "bits per agent (paper's count)";
-    return bits_ == "bits_link" ? "bits per agent (all links)" : "bits per agent";
-  }
-
-  // Uses as many columns as fit on the page, each as wide as its widest name.
-  void lay_out_key() {
-    for (key_lines_ = 1;; ++key_lines_) {
-      key_columns_.clear();
-      double used = 0;
-      for (std::size_t first = 0; first < names_.size(); first += key_lines_) {
-        double widest = 0;
-        for (std::size_t r = first; r < std::min(first + key_lines_, names_.size()); ++r)
-          widest = std::max(widest, inches(names_[r]));
-        key_columns_.push_back(sample_width + widest + 0.2);
-        used += key_columns_.back();
-      }
-      if (used <= page_width || key_columns_.size() == 1) break;
-    }
-  }
-
-  // Draws the key across the bottom. gnuplot's own key would make all columns as wide as the
-  // widest.
-  std::string key() const {
-    const double used = std::accumulate(key_columns_.begin(), key_columns_.end(), 0.0);
-    double x = std::max(0.05, (page_width - used + 0.2) / 2);
-    std::string text = "reset\n", plots;
-    for (std::size_t r = 0; r < runs_.size(); ++r) {
-      const std::size_t line = r % key_lines_;
-      if (r > 0 && line == 0) x += key_columns_[r / key_lines_ - 1];
-      const double y = line_height * (static_cast<double>(key_lines_ - line) - 0.5) + 0.03;
-      const double end = x + sample_width - 0.06;
-      text += fmt::format(
-          "$key{0} << END\n{1:.4f} {2:.4f}\n{3:.4f} {2:.4f}\nEND\n"
-          "$sign{0} << END\n{4:.4f} {2:.4f}\nEND\n"
-          "set label {5} at first {6:.4f},{2:.4f} left noenhanced\n",
-          r, x, y, end, (x + end) / 2, gnuplot_text(names_[r]), x + sample_width);
-      plots += fmt::format("{} $key{} with lines {} title {}, $sign{} with points {} title {}",
-                           r > 0 ? ", \\\n" : "", r, line_style(r), gnuplot_text(names_[r]), r,
-                           marker_style(r), gnuplot_text(names_[r]));
-    }
-    return text + fmt::format(
-                      "unset border\nunset tics\nunset key\n"
-                      "set lmargin at screen 0\nset rmargin at screen 1\n"
-                      "set bmargin at screen 0\nset tmargin at screen 1\n"
-                      "set xrange [0:{}]\nset yrange [0:{}]\nplot {}\n",
-                      page_width, height(), plots);
-  }
-
-  std::span<const Series> runs_;
-  std::string bits_;
-  std::vector<Style> styles_;
-  std::vector<MetricInfo> panels_;
-  std::vector<std::string> names_;
-  std::size_t key_lines_ = 1;
-  std::vector<double> key_columns_;  // widths in inches
+  const FigureOptions& options_;
+  std::vector<Group> groups_;
+  std::string note_;
+  std::vector<Curve> curves_;
+  std::vector<FigurePanel> panels_;
+  std::vector<SweptPanel> swept_;  // one for each panel; empty for those of curves
+  FigureLayout layout_;
+  std::vector<std::string> x_columns_, metrics_;  // of the data
 };
 
 }  // namespace
 
-void draw_figure(std::span<const Series> runs, const std::string& bits,
-                 const std::filesystem::path& stem, const std::atomic<bool>* stop) {
-  const Figure figure(runs, bits);
-  Gnuplot::draw(figure.script(), stem, page_width, figure.height(), stop);
+void draw_figure(std::span<const Series> runs, const FigureOptions& options,
+                 const ReportOptions& report, const std::filesystem::path& stem) {
+  const Figure figure(runs, options, report);
+  const Drawing drawing{.body = figure.script(),
+                        .data = figure.data(),
+                        .width = options.width,
+                        .height = figure.height(),
+                        .font = options.font,
+                        .font_size = options.font_size,
+                        .formats = options.formats,
+                        .keep_script = true};
+  Gnuplot::draw(drawing, stem, report.stop);
 }
 
 }  // namespace ticopd

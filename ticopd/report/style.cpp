@@ -20,18 +20,32 @@ int place(std::vector<std::string>& seen, const std::string& word) {
 }  // namespace
 
 std::vector<Style> styles(std::span<const Series> runs) {
-  std::vector<std::string> algorithms, codecs;
-  std::vector<Style> all;
-  for (const Series& run : runs)
-    all.push_back({place(algorithms, run.algorithm()), place(codecs, run.codec()),
-                   static_cast<int>(all.size())});
+  std::vector<std::string> algorithms, codecs, groups;
+  std::vector<Style> all, of_group;
+  bool swept = false;
+  for (const Series& run : runs) {
+    const auto group = static_cast<std::size_t>(place(groups, run.group));
+    if (group == of_group.size())
+      of_group.push_back({place(algorithms, run.algorithm()), place(codecs, run.codec()),
+                          static_cast<int>(group)});
+    all.push_back(of_group[group]);
+    swept = swept || !run.swept.empty();
+  }
+  if (swept && algorithms.size() == 1)
+    for (Style& style : all) style.color = style.marker;
   return all;
 }
 
+std::string color_of(const Style& style) {
+  return std::string(colors[static_cast<std::size_t>(style.color) % colors.size()]);
+}
+
 std::string legend(const Series& run) {
-  const std::string label = plain(run.label);
-  const std::optional<double> rate = run.rate();
-  return rate ? fmt::format("{} ({:.3g} bit)", label, *rate) : label;
+  return legend(run.label, run.rate());
+}
+
+std::string legend(const std::string& label, const std::optional<double>& rate) {
+  return rate ? fmt::format("{} ({:.3g} bit)", plain(label), *rate) : plain(label);
 }
 
 }  // namespace ticopd

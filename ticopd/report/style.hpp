@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,7 +12,8 @@
 namespace ticopd {
 
 // How a run is drawn, both in the figure and on the page: one colour per algorithm, one dash per
-// codec, one marker per run. Each is an index, in the order of first appearance.
+// codec, one marker per group, which without seeds is a run. Each is an index, in the order of
+// first appearance. If a sweep is of one algorithm alone, each group has its own colour.
 struct Style {
   int color = 0;
   int dash = 0;
@@ -24,7 +26,14 @@ std::vector<Style> styles(std::span<const Series> runs);
 inline constexpr std::array<std::string_view, 8> colors = {
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F"};
 
+std::string color_of(const Style& style);  // "#0072B2"
+
+// Their names in a config, in the same order.
+inline constexpr std::array<std::string_view, 8> color_names = {
+    "blue", "vermilion", "green", "pink", "orange", "sky", "black", "brown"};
+
 // "TiCoPD 8-bit (9 bit)": the label, and the encoded bits per coordinate and round.
 std::string legend(const Series& run);
+std::string legend(const std::string& label, const std::optional<double>& rate);
 
 }  // namespace ticopd

@@ -17,6 +17,7 @@
 #include "ticopd/experiment/experiment.hpp"
 #include "ticopd/experiment/resume.hpp"
 #include "ticopd/experiment/shared_problems.hpp"
+#include "ticopd/report/figure_options.hpp"
 #include "ticopd/studies/side_by_side.hpp"
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/cores.hpp"
@@ -46,6 +47,16 @@ json read_targets(const RunSet& run_set) {
   return targets;
 }
 
+// [figure], if it is there: a wrong word in it must not wait for the end of the last run.
+json read_figure(const RunSet& run_set, const std::string& bits) {
+  const json given = run_set.shared.value("figure", json());
+  if (given.is_null()) return given;
+  std::vector<std::string> names;
+  for (const RunSet::Run& run : run_set.runs) names.insert(names.end(), {run.label, run.group});
+  check_figure(ticopd::read_figure(given, "bits_" + bits), names, run_set.sweep);
+  return given;
+}
+
 // The content of compare.json.
 json record_of(const RunSet& run_set, const std::string& command) {
   json record = {{"title", run_set.shared.value("/report/title"_json_pointer, run_set.name)},
@@ -62,6 +73,8 @@ json record_of(const RunSet& run_set, const std::string& command) {
                               {"group", run.group},
                               {"seed", run.seed},
                               {"swept", run.swept}});
+  if (json figure = read_figure(run_set, record["bits"]); !figure.is_null())
+    record["figure"] = std::move(figure);
   return record;
 }
 
