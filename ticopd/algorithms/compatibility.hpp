@@ -64,17 +64,8 @@ struct AlgorithmNeeds {
   bool fixed_graph = false;     // needs every link in every round
   bool unbiased_codec = false;  // E Q(v) = v, or it may diverge or end elsewhere
   std::optional<CodecOptions> codec = {};  // instead of the config's
+  std::vector<std::string_view> of_length = {};  // see parameters_of_length
 };
-
-template <class A>
-AlgorithmNeeds needs_of(const A& params) {
-  AlgorithmNeeds needs;
-  if constexpr (requires { params.needs_centre(); }) needs.centre = params.needs_centre();
-  if constexpr (requires { params.codec(); }) needs.codec = params.codec();
-  needs.fixed_graph = requires { A::fixed_graph; };
-  needs.unbiased_codec = requires { A::needs_unbiased_codec; };
-  return needs;
-}
 
 // The parameters that are not given and follow from the number of rounds. A run that has one cannot
 // be made longer.
@@ -88,6 +79,17 @@ std::vector<std::string_view> parameters_of_length(const A& params) {
       if (!(params.*p.member).is_set() && (planned.*p.member).is_set()) names.push_back(p.name);
   }
   return names;
+}
+
+template <class A>
+AlgorithmNeeds needs_of(const A& params) {
+  AlgorithmNeeds needs;
+  if constexpr (requires { params.needs_centre(); }) needs.centre = params.needs_centre();
+  if constexpr (requires { params.codec(); }) needs.codec = params.codec();
+  needs.fixed_graph = requires { A::fixed_graph; };
+  needs.unbiased_codec = requires { A::needs_unbiased_codec; };
+  needs.of_length = parameters_of_length(params);
+  return needs;
 }
 
 template <class A>

@@ -55,11 +55,7 @@ AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options) {
 }
 
 std::vector<std::string_view> parameters_of_length(const AlgorithmOptions& options) {
-  refuse_unknown(options, algorithm_info(options.name));
-  std::vector<std::string_view> names;
-  with_algorithm(All{}, options.name,
-                 [&]<class A>() { names = parameters_of_length(configured<A>(options)); });
-  return names;
+  return algorithm_needs(options).of_length;
 }
 
 template <class T>

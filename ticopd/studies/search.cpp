@@ -35,7 +35,9 @@ void refuse_if_taken(const fs::path& out, const RunSet& run_set, bool resume) {
         fmt::format("--resume: {} holds files, but no search made by ticopd", out.string()));
 }
 
-TuneOptions tuning_of(const fs::path& folder, const SearchOptions& options) {
+// The seeds of a trial: those that the caller gives, else [tune] seeds, else the seeds of the file.
+TuneOptions tuning_of(const RunSet::Run& run, const RunSet& run_set, const fs::path& folder,
+                      const SearchOptions& options) {
   TuneOptions tuning;
   tuning.prepare = options.prepare;
   tuning.out = folder;
@@ -44,6 +46,8 @@ TuneOptions tuning_of(const fs::path& folder, const SearchOptions& options) {
   tuning.runs = options.runs;
   tuning.budget_bits = options.budget_bits;
   tuning.seeds = options.seeds;
+  if (tuning.seeds.empty() && !run_set.seeds.empty() && !run.config.has("tune.seeds"))
+    tuning.seeds = run.seeds;
   tuning.on_progress = options.on_progress;
   return tuning;
 }
@@ -51,15 +55,16 @@ TuneOptions tuning_of(const fs::path& folder, const SearchOptions& options) {
 // The last search may begin hours after the first.
 void check_searches(const RunSet& run_set, const SearchOptions& options) {
   for (const RunSet::Run& run : run_set.runs) try {
-      check_search(run.config, tuning_of({}, options));
+      check_search(run.config, tuning_of(run, run_set, {}, options));
     } catch (const ConfigError& e) {
       if (run_set.runs.size() == 1) throw;
       throw ConfigError(fmt::format("{}: {}", run.label, e.what()));
     }
 }
 
-Tuned tune_one(const RunSet::Run& run, const fs::path& folder, const SearchOptions& options) {
-  Tuned tuned = tune(run.config, tuning_of(folder, options));
+Tuned tune_one(const RunSet::Run& run, const RunSet& run_set, const fs::path& folder,
+               const SearchOptions& options) {
+  Tuned tuned = tune(run.config, tuning_of(run, run_set, folder, options));
   if (options.on_end) options.on_end(tuned);
   if (!tuned.finished) throw Interrupted("interrupted; all is saved");
   return tuned;
@@ -83,7 +88,7 @@ Searched search_step_sizes(const RunSet& run_set, const SearchOptions& options) 
     const RunSet::Run& run = run_set.runs[i];
     if (options.on_begin) options.on_begin(run, i);
     Found found{.label = run.label, .folder = folder_of(run, run_set, claim.path()), .tuned = {}};
-    found.tuned = tune_one(run, found.folder, options);
+    found.tuned = tune_one(run, run_set, found.folder, options);
     found.missing = draw_search(found.folder, found.tuned, options.stop);
     if (options.on_found) options.on_found(found);
     tuned.push_back(found.tuned);
