@@ -71,15 +71,6 @@ std::size_t largest_so_far(std::size_t bytes) {
   return std::max(most, bytes);
 }
 
-std::atomic<std::size_t> most_seen{0};
-
-std::size_t largest_so_far(std::size_t bytes) {
-  std::size_t most = most_seen.load();
-  while (most < bytes && !most_seen.compare_exchange_weak(most, bytes)) {
-  }
-  return std::max(most, bytes);
-}
-
 }  // namespace
 
 std::size_t resident_bytes() {
