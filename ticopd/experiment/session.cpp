@@ -15,6 +15,7 @@
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/run/inputs.hpp"
 #include "ticopd/run/saved_state.hpp"
+#include "ticopd/run/traffic_record.hpp"
 #include "ticopd/system/json.hpp"
 #include "ticopd/system/text.hpp"
 #include "ticopd/transport/collective.hpp"
