@@ -18,12 +18,14 @@ import torch
 from torch import nn
 
 QSGD = ticopd.Qsgd(bits=8, scaled=False)
-# The 3 % largest of each difference in 6 bits, entropy-coded.
-TOP_K = ticopd.TopK(fraction=0.03, then=ticopd.Qsgd(bits=6, scaled=False), coding="entropy")
+# The tenth of each difference that is largest, in 6 bits, entropy-coded.
+TOP_K = ticopd.TopK(fraction=0.1, then=ticopd.Qsgd(bits=6, scaled=False), coding="entropy")
 
 METHODS = {
     "TiCoPD, 8-bit qsgd": (ticopd.TiCoPD(alpha=0.1, theta=2, eta=0.5), QSGD),
-    "TiCoPD, top-k": (ticopd.TiCoPD(alpha=0.1, theta=2, eta=0.4), TOP_K),
+    # The surrogates begin at the common start: from zero, top-k would send the start bit by bit, and
+    # the neighbours' pull towards zero kills the rectifiers.
+    "TiCoPD, top-k": (ticopd.TiCoPD(alpha=0.1, theta=2, eta=0.3, warm_start=True), TOP_K),
     "CHOCO-SGD, 8-bit qsgd": (ticopd.ChocoSGD(eta=0.02, gamma=0.9), QSGD),
     "DGD, uncompressed": (ticopd.DGD(eta=0.05), ticopd.Identity()),
 }

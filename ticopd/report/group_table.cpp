@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ticopd/experiment/config.hpp"
 #include "ticopd/experiment/sweep.hpp"
 #include "ticopd/report/groups.hpp"
 #include "ticopd/report/text.hpp"

@@ -50,9 +50,10 @@ void fill(Group& group, std::span<const Series> runs, Band band) {
   count([](const std::string&) { return true; });
   std::vector<std::map<std::uint32_t, std::size_t>> rows;
   for (const std::size_t r : group.counted) rows.push_back(rows_by_round(runs[r]));
-  for (const auto& [round, row] : rows.front())
-    if (std::ranges::all_of(rows, [&](const auto& of_run) { return of_run.contains(round); }))
-      group.rounds.push_back(round);
+  for (const auto& [round, row] : rows.front()) {
+    const auto has_it = [wanted = round](const auto& of_run) { return of_run.contains(wanted); };
+    if (std::ranges::all_of(rows, has_it)) group.rounds.push_back(round);
+  }
   group.columns.resize(column_names().size());
   std::vector<double> values;
   for (std::size_t c = 0; c < group.columns.size(); ++c)
