@@ -63,6 +63,9 @@ struct Surroundings {
   ChannelNoise channel_noise = {};
   MetricScope metric_scope = {};
   const std::atomic<bool>* stop = nullptr;  // set from outside: a measurement gives up soon
+  // The rows will be restored from a checkpoint, so what a run sends while it is set up is not sent
+  // again: for sites, whose neighbours have it already and count every frame.
+  bool restored = false;
 };
 
 // Reserves a channel for a mirror's lifetime: two mirrors on one channel would share their noise,
