@@ -102,6 +102,7 @@ int run(int argc, char** argv) {
   add_launch(app, action);
   add_data(app, action);
   add_schema(app, action);
+  add_simulate(app, action);
   add_demo(app, action);
   try {
     app.parse(argc, argv);
