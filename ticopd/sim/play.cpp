@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <queue>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,8 @@ class SimSite final : public Clock, public Wire, public Store {
   Play& play_;
   int number_;
   SimRandom random_;
+  Time counted_at_ = -1;
+  std::int64_t calls_now_ = 0;
 };
 
 enum class EventType : unsigned char { deliver, wake, start, fault, heal };
@@ -136,6 +139,11 @@ class Play {
 };
 
 void SimSite::point() {
+  if (play_.now() != counted_at_) {
+    counted_at_ = play_.now();
+    calls_now_ = 0;
+  }
+  if (++calls_now_ > 1'000'000) throw std::runtime_error("it spins: a million calls at one moment");
   if (calls_to_live < 0) return;
   if (calls_to_live-- == 0) throw Killed();
 }
@@ -348,6 +356,7 @@ SimOutcome play(const SimProblem<T>& problem, std::uint64_t seed, const Faults& 
   options.sites.network = 0x7469636f7064;
   for (int s = 0; s < problem.sites; ++s) options.sites.names.push_back(fmt::format("site-{}", s));
   options.checkpoint_rounds = static_cast<std::uint32_t>(dice.between(1, 8));
+  options.limits.piece = static_cast<std::size_t>(dice.between(16, 400));
   options.limits.window = static_cast<std::size_t>(dice.between(1, 4096));
   options.unsafe_bytes = static_cast<std::size_t>(dice.between(256, 1 << 20));
   // Somebody starts a site again that has left, if another one still needs it: it may have been put

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ticopd/error.hpp"
+#include "ticopd/site/planted.hpp"
 #include "ticopd/transport/frame.hpp"
 
 namespace ticopd {
@@ -72,7 +73,8 @@ std::uint64_t Session::chain_at(std::uint64_t sequence) const {
 }
 
 void Session::trim() {
-  while (trimmed_ < std::min(peer_safe_, sent_)) {
+  const std::uint64_t safe = planted(Bug::trim_received) ? peer_have_ : peer_safe_;
+  while (trimmed_ < std::min(safe, sent_)) {
     trimmed_chain_ = outbox_.front().chain;
     outbox_.pop_front();
     ++trimmed_;
@@ -85,11 +87,11 @@ void Session::trim() {
 
 std::optional<Bytes> Session::pop(std::uint32_t channel) {
   used_ = true;
-  std::deque<Kept>& frames = inbox_[channel];
+  std::deque<Kept>& frames = inbox_[planted(Bug::mix_channels) ? 0 : channel];
   if (frames.empty()) return std::nullopt;
   Bytes frame = std::move(frames.front().frame);
   frames.pop_front();
-  ++consumed_;
+  if (!planted(Bug::forget_consumed)) ++consumed_;
   return frame;
 }
 
@@ -98,14 +100,20 @@ SessionRecord Session::record() const {
     if (!frames.empty() && frames.front().sequence <= consumed_)
       throw std::logic_error("Session::record: a frame of an earlier round was not received");
   SessionRecord r;
-  r.consumed = consumed_;
+  r.consumed = planted(Bug::save_received) ? have_ : consumed_;
   const std::uint64_t base = have_ - received_.size();
   r.consumed_chain = consumed_ == base ? base_chain_ : received_[consumed_ - base - 1].chain;
-  r.sent = sent_;
+  r.sent = sent_ - (planted(Bug::miscount_sent) && sent_ > trimmed_ ? 1 : 0);
   r.sent_chain = sent_chain_;
   r.trimmed = trimmed_;
   r.trimmed_chain = trimmed_chain_;
   r.outbox = outbox_;
+  if (planted(Bug::miscount_sent) && sent_ > trimmed_) r.outbox.pop_back();
+  if (planted(Bug::forget_outbox)) {
+    r.trimmed = r.sent;
+    r.trimmed_chain = r.sent_chain;
+    r.outbox.clear();
+  }
   return r;
 }
 
@@ -131,7 +139,7 @@ Message Session::blank(MessageType type) const {
 Message Session::state(MessageType type) const {
   Message m = blank(type);
   m.sequence = have_;
-  m.safe = std::min(safe_, have_);
+  m.safe = planted(Bug::confirm_received) ? have_ : std::min(safe_, have_);
   m.chain = have_chain_;
   return m;
 }
@@ -163,7 +171,8 @@ std::optional<Message> Session::next(Time now) {
 
 std::optional<Message> Session::next_piece(Time now) {
   const bool outstanding = cursor_ > peer_have_ + 1 || cursor_offset_ > 0;
-  if (outstanding && now >= progress_at_ + limits_.resend) rewind(now);
+  if (outstanding && now >= progress_at_ + limits_.resend && !planted(Bug::never_resend))
+    rewind(now);
   if (cursor_ > sent_ || in_flight_ >= limits_.window) return std::nullopt;
   if (cursor_ == peer_have_ + 1 && cursor_offset_ == 0) progress_at_ = now;
   const SentFrame& f = outbox_[cursor_ - trimmed_ - 1];
@@ -173,7 +182,7 @@ std::optional<Message> Session::next_piece(Time now) {
   m.channel = f.channel;
   m.offset = cursor_offset_;
   m.length = f.frame.size();
-  const std::size_t size = std::min(piece_bytes, f.frame.size() - cursor_offset_);
+  const std::size_t size = std::min(limits_.piece, f.frame.size() - cursor_offset_);
   const auto begin = f.frame.begin() + static_cast<std::ptrdiff_t>(cursor_offset_);
   m.body.assign(begin, begin + static_cast<std::ptrdiff_t>(size));
   if (cursor_ <= reached_) resent_bytes_ += size;
@@ -209,7 +218,7 @@ void Session::take(const Message& m, Time now) {
   if (m.network != network_) return;
   if (m.type == MessageType::hello) {
     answer_ = m.nonce;
-    if (m.from != peer_boot_ && !probe_) {  // the peer was started again
+    if (m.from != peer_boot_ && !probe_ && !planted(Bug::no_probe)) {  // it was started again
       probe_ = true;
       hello_at_ = now;
     }
@@ -217,7 +226,7 @@ void Session::take(const Message& m, Time now) {
   }
   if (m.type == MessageType::welcome) return welcome(m, now);
   if (m.from != peer_boot_ || m.to != boot_) {
-    if (m.from != peer_boot_ && !probe_) {
+    if (m.from != peer_boot_ && !probe_ && !planted(Bug::no_probe)) {
       probe_ = true;
       hello_at_ = now;
     }
@@ -231,7 +240,7 @@ void Session::take(const Message& m, Time now) {
 // The answer to the last hello. Only a process that lives can give it, so a boot that was replaced
 // and answers again is a second process of that site.
 void Session::welcome(const Message& m, Time now) {
-  if (nonce_ == 0 || m.nonce != nonce_ || m.from == 0) return;
+  if ((nonce_ == 0 || m.nonce != nonce_ || m.from == 0) && !planted(Bug::any_nonce)) return;
   nonce_ = 0;
   probe_ = false;
   if (m.from == peer_boot_) return acknowledged(m, now);
@@ -245,7 +254,7 @@ void Session::welcome(const Message& m, Time now) {
   peer_chain_ = m.chain;
   peer_safe_ = std::max(peer_safe_, m.safe);
   partial_.clear();
-  rewind(now);
+  if (!planted(Bug::keep_cursor)) rewind(now);
   compare_chain();
   trim();
   acknowledge_ = true;
@@ -264,8 +273,8 @@ void Session::acknowledged(const Message& m, Time now) {
       cursor_offset_ = 0;
     }
     compare_chain();
-  } else if (m.gap && m.sequence == peer_have_ && cursor_ > peer_have_ + 1 &&
-             now >= rewound_at_ + rewind_pause) {
+  } else if (m.gap && !planted(Bug::never_resend) && m.sequence == peer_have_ &&
+             cursor_ > peer_have_ + 1 && now >= rewound_at_ + rewind_pause) {
     rewind(now);
   }
   peer_safe_ = std::max(peer_safe_, m.safe);
@@ -274,15 +283,16 @@ void Session::acknowledged(const Message& m, Time now) {
 
 void Session::piece(const Message& m, Time) {
   acknowledge_ = true;
-  if (m.sequence <= have_) return;  // it came before
+  if (m.sequence <= have_ && !planted(Bug::take_twice)) return;  // it came before
   if (m.length > limits_.frame)
     refuse("a frame of " + std::to_string(m.length) + " bytes; allowed are " +
            std::to_string(limits_.frame));
-  if (m.sequence > have_ + 1 || m.offset > partial_.size()) {
+  if ((m.sequence > have_ + 1 && !planted(Bug::skip_gaps)) ||
+      (m.offset > partial_.size() && !planted(Bug::any_offset))) {
     gap_ = true;
     return;
   }
-  if (m.offset < partial_.size()) return;
+  if (m.offset < partial_.size() && !planted(Bug::any_offset)) return;
   partial_.insert(partial_.end(), m.body.begin(), m.body.end());
   if (partial_.size() < m.length) {
     acknowledge_ = false;
@@ -290,7 +300,8 @@ void Session::piece(const Message& m, Time) {
   }
   if (partial_.size() > m.length) refuse("the pieces of a frame do not fit together");
   const std::uint64_t chain = next_chain(have_chain_, m.channel, partial_);
-  if (chain != m.chain)
+  if (chain != m.chain && !planted(Bug::skip_gaps) && !planted(Bug::take_twice) &&
+      !planted(Bug::any_offset))
     refuse(
         "its frames differ from those that it sent before: another processor, changed data, or an "
         "old copy of its folder");
@@ -298,7 +309,8 @@ void Session::piece(const Message& m, Time) {
   have_chain_ = chain;
   received_.push_back({chain, partial_.size()});
   unsafe_bytes_ += partial_.size();
-  inbox_[m.channel].push_back({have_, std::exchange(partial_, {})});
+  inbox_[planted(Bug::mix_channels) ? 0 : m.channel].push_back(
+      {have_, std::exchange(partial_, {})});
 }
 
 }  // namespace ticopd

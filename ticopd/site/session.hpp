@@ -15,11 +15,12 @@ namespace ticopd {
 
 // The numbers of a session that have defaults.
 struct SessionLimits {
-  std::size_t window = 8 << 20;    // bytes on their way to a peer, at most
-  std::size_t frame = 2147483647;  // bytes of a frame, at most
-  Time hello = one_second / 2;     // between two hellos that nobody answers
-  Time idle = one_second;          // between two `have` when nothing else is said
-  Time resend = one_second;        // without progress: send again
+  std::size_t piece = piece_bytes;  // of a frame in one message, at most
+  std::size_t window = 8 << 20;     // bytes on their way to a peer, at most
+  std::size_t frame = 2147483647;   // bytes of a frame, at most
+  Time hello = one_second / 2;      // between two hellos that nobody answers
+  Time idle = one_second;           // between two `have` when nothing else is said
+  Time resend = one_second;         // without progress: send again
 };
 
 // A frame that the peer has not yet said to be safe.

@@ -9,6 +9,7 @@
 #include "ticopd/run/checkpoint_notes.hpp"
 #include "ticopd/run/digest.hpp"
 #include "ticopd/run/surroundings.hpp"
+#include "ticopd/site/planted.hpp"
 
 namespace ticopd {
 
@@ -25,7 +26,7 @@ struct Site<T>::State {
         std::make_unique<SiteTransport>(world, options.sites, options.limits, std::move(records));
     transport->on_wait(options.on_wait);
     Surroundings<T> around = surroundings_of(setup, *transport, pool);
-    around.restored = found.has_value();
+    around.restored = found.has_value() && !planted(Bug::send_start_again);
     net = std::make_unique<CpuNetwork<T>>(around);
     algorithm_run = algorithm(*net);
     if (found) restore(*found);
@@ -43,7 +44,7 @@ struct Site<T>::State {
       net->ledger().agents[row] =
           ledger_agent(s.ledger[row], static_cast<std::size_t>(setup.graph.degree(agent)));
     }
-    logged = s.logged;
+    if (!planted(Bug::forget_log)) logged = s.logged;
     consumed = transport->consumed();
     saved_round = s.round;
   }
@@ -80,15 +81,17 @@ struct Site<T>::State {
   }
 
   void save() {
-    algorithm_run->complete();
+    if (!planted(Bug::save_in_flight)) algorithm_run->complete();
     SiteState s{.round = round(),
                 .network = options.sites.network,
                 .ledger = hosted_ledger(*net),
                 .logged = logged,
                 .sessions = transport->records()};
     const std::vector<std::uint64_t> now_consumed = transport->consumed();
+    if (planted(Bug::confirm_too_soon)) transport->make_safe(now_consumed);
     generations.write(encode_state(s, *algorithm_run));
     // A damaged file may send us back to the older of the two, and no further.
+    if (planted(Bug::confirm_newest)) consumed = now_consumed;
     transport->make_safe(std::exchange(consumed, now_consumed));
     saved_round = round();
     saved_at = world.clock.now();

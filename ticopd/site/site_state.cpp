@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ticopd/error.hpp"
+#include "ticopd/site/planted.hpp"
 #include "ticopd/system/json.hpp"
 #include "ticopd/transport/frame.hpp"
 
@@ -75,7 +76,8 @@ Parts parts_of(std::span<const std::byte> bytes) {
     throw FormatError("is not the checkpoint of a site");
   std::memcpy(&check, bytes.data() + bytes.size() - sizeof check, sizeof check);
   bytes = bytes.first(bytes.size() - sizeof check);
-  if (check != hash_row(bytes)) throw FormatError("is damaged (its hash differs)");
+  if (check != hash_row(bytes) && !planted(Bug::trust_files))
+    throw FormatError("is damaged (its hash differs)");
   std::memcpy(&length, bytes.data() + magic.size(), sizeof length);
   if (length > bytes.size() - fixed) throw FormatError("is damaged (length of its head)");
   const auto* text = reinterpret_cast<const char*>(bytes.data() + fixed);
@@ -157,6 +159,7 @@ SiteState decode_state(std::span<const std::byte> bytes) try {
 template <class T>
 void restore_rows(std::span<const std::byte> bytes, AnyRun<T>& run) try {
   const Parts parts = parts_of(bytes);
+  [[maybe_unused]] const std::size_t hosted = run.x().rows();
   Tensors<T> tensors;
   run.visit(tensors);
   json shapes = json::array();
@@ -172,6 +175,10 @@ void restore_rows(std::span<const std::byte> bytes, AnyRun<T>& run) try {
   for (const auto& t : tensors.all)
     for (std::size_t row = 0; row < t.rows->rows(); ++row) {
       const std::span<T> values = t.rows->row(row);
+      if (planted(Bug::forget_ghosts) && row >= hosted) {
+        from += values.size_bytes();
+        continue;
+      }
       std::memcpy(values.data(), from, values.size_bytes());
       from += values.size_bytes();
     }
@@ -234,13 +241,19 @@ std::optional<Generations::Found> Generations::newest() {
 
 void Generations::write(std::span<const std::byte> bytes) {
   const std::uint64_t number = ++last_;  // a name that failed once is not used again
-  const std::string file = name_of(number), temporary = file + std::string(unfinished);
+  const std::string file = name_of(number);
+  const std::string temporary = file + std::string(unfinished);
   try {
     store_.write(temporary, bytes);
-    store_.sync(temporary);
+    if (!planted(Bug::no_sync)) store_.sync(temporary);
     store_.rename(temporary, file);
-    store_.sync_folder();
+    if (!planted(Bug::no_folder_sync)) store_.sync_folder();
   } catch (const DiskError&) {
+    if (planted(Bug::trust_fsync) || planted(Bug::trust_write)) {
+      store_.rename(temporary, file);
+      whole_.push_back(number);
+      return;
+    }
     for (const std::string& left : {temporary, file}) try {
         store_.remove(left);
       } catch (const DiskError&) {
@@ -248,7 +261,7 @@ void Generations::write(std::span<const std::byte> bytes) {
     throw;
   }
   whole_.push_back(number);
-  while (whole_.size() > 2) {
+  while (whole_.size() > (planted(Bug::one_generation) ? 1 : 2)) {
     store_.remove(name_of(whole_.front()));
     whole_.erase(whole_.begin());
   }
