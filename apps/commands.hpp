@@ -33,6 +33,7 @@ void add_launch(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);
+void add_network(CLI::App& app, Action& action);
 
 // Set by the first Ctrl-C, SIGTERM, SIGHUP or SIGUSR1. A second signal has its default effect and
 // ends the program (a second SIGUSR1 changes nothing).

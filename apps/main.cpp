@@ -103,6 +103,7 @@ int run(int argc, char** argv) {
   add_data(app, action);
   add_schema(app, action);
   add_simulate(app, action);
+  add_network(app, action);
   add_demo(app, action);
   try {
     app.parse(argc, argv);

@@ -26,7 +26,7 @@ const std::vector<std::vector<std::string>> floors{
     {"objectives", "network"},
     {"algorithms"},
     {"cuda", "theory", "run"},
-    {"site", "sim", "experiment", "report", "tune", "studies"},
+    {"experiment", "site", "sim", "report", "tune", "studies"},
     {"capi"},
 };
 

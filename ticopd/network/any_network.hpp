@@ -66,6 +66,7 @@ struct Surroundings {
   // The rows will be restored from a checkpoint, so what a run sends while it is set up is not sent
   // again: for sites, whose neighbours have it already and count every frame.
   bool restored = false;
+  std::vector<int> blocks = {};  // agents of each rank; empty: dealt by the number of samples
 };
 
 // Reserves a channel for a mirror's lifetime: two mirrors on one channel would share their noise,

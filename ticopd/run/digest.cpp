@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <charconv>
 #include <cstring>
 
 #include "ticopd/error.hpp"
@@ -43,6 +44,21 @@ Digest& Digest::operator=(Digest&&) noexcept = default;
 
 RowHash row_hash(std::span<const std::byte> row) {
   return canonical(XXH3_128bits(row.data(), row.size()));
+}
+
+std::string hex_of(const RowHash& hash) {
+  return to_hex(hash);
+}
+
+RowHash hash_of_hex(std::string_view text) {
+  RowHash hash{};
+  if (text.size() != 2 * hash.size()) throw FormatError("a row's hash has a wrong length");
+  for (std::size_t i = 0; i < hash.size(); ++i) {
+    const char* const digits = text.data() + 2 * i;
+    if (std::from_chars(digits, digits + 2, hash[i], 16).ptr != digits + 2)
+      throw FormatError("a row's hash is not hex");
+  }
+  return hash;
 }
 
 template <class T>

@@ -15,6 +15,9 @@ namespace ticopd {
 // The XXH3-128 of an agent's row of x, canonical.
 using RowHash = std::array<unsigned char, 16>;
 RowHash row_hash(std::span<const std::byte> row);
+// As text of 32 characters, and back: FormatError.
+std::string hex_of(const RowHash& hash);
+RowHash hash_of_hex(std::string_view text);
 
 // The digest of a run: XXH3-128 over, for each logged round in order, the round number (u64, little
 // endian) and the XXH3-128 (canonical, 16 bytes) of each agent's row of x in agent order. Each rank

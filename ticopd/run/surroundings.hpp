@@ -18,7 +18,8 @@ Surroundings<T> surroundings_of(const Setup<T>& s, Transport& transport, Pool& p
           .links = s.links,
           .channel_noise = s.channel_noise,
           .metric_scope = s.watch.scope,
-          .stop = s.watch.stop};
+          .stop = s.watch.stop,
+          .blocks = s.execution.blocks};
 }
 
 }  // namespace ticopd

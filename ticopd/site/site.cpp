@@ -10,6 +10,7 @@
 #include "ticopd/run/digest.hpp"
 #include "ticopd/run/surroundings.hpp"
 #include "ticopd/site/planted.hpp"
+#include "ticopd/site/site_metrics.hpp"
 
 namespace ticopd {
 
@@ -47,7 +48,14 @@ struct Site<T>::State {
     if (!planted(Bug::forget_log)) logged = s.logged;
     consumed = transport->consumed();
     saved_round = s.round;
+    seconds_before = s.seconds;
   }
+
+  double seconds() const {
+    return seconds_before +
+           static_cast<double>(world.clock.now() - started_at) / static_cast<double>(one_second);
+  }
+  bool stopped() const { return options.stop != nullptr && options.stop->load(); }
 
   std::uint32_t round() const { return net->round(); }
 
@@ -57,7 +65,11 @@ struct Site<T>::State {
     LoggedRows rows{round(), {}};
     for (std::size_t row = 0; row < x.rows(); ++row)
       rows.rows.push_back(row_hash(std::as_bytes(x.row(row))));
+    if (options.measure)
+      rows.metrics =
+          site_metrics(*net, *algorithm_run, setup.watch.level != MetricLevel::rows, seconds());
     logged.push_back(std::move(rows));
+    if (options.on_log) options.on_log(logged.back());
     for (std::size_t row = 0; row < x.rows(); ++row)
       if (!std::ranges::all_of(x.row(row), [](T v) { return std::isfinite(v); }))
         throw Diverged("diverged: the model of agent " +
@@ -86,7 +98,8 @@ struct Site<T>::State {
                 .network = options.sites.network,
                 .ledger = hosted_ledger(*net),
                 .logged = logged,
-                .sessions = transport->records()};
+                .sessions = transport->records(),
+                .seconds = seconds()};
     const std::vector<std::uint64_t> now_consumed = transport->consumed();
     if (planted(Bug::confirm_too_soon)) transport->make_safe(now_consumed);
     generations.write(encode_state(s, *algorithm_run));
@@ -112,6 +125,10 @@ struct Site<T>::State {
     if (round() == 0 && logged.empty() && setup.watch.rounds(0, setup.iterations)) log();
     while (round() < setup.iterations) {
       make_round();
+      if (round() < setup.iterations && stopped()) {
+        save();
+        return SiteEnd::stopped;
+      }
       if (round() < setup.iterations && must_save()) try_to_save();
     }
     // Twice, so that the older of two checkpoints is that of the end, too.
@@ -124,12 +141,13 @@ struct Site<T>::State {
   SiteEnd part() {
     const Time until = world.clock.now() + options.unconfirmed;
     while (!transport->confirmed()) {
-      if (world.clock.now() >= until) return SiteEnd::unconfirmed;
+      if (world.clock.now() >= until || stopped()) return SiteEnd::unconfirmed;
+      if (options.on_parting) options.on_parting();
       transport->pump(world.clock.now() + one_second / 10);
     }
     transport->say_done();
     const Time end = world.clock.now() + options.linger;
-    while (!transport->all_done() && world.clock.now() < end)
+    while (!transport->all_done() && world.clock.now() < end && !stopped())
       transport->pump(world.clock.now() + one_second / 10);
     transport->pump(world.clock.now());
     return SiteEnd::confirmed;
@@ -139,7 +157,7 @@ struct Site<T>::State {
   World world;
   SiteOptions options;
   Generations generations;
-  Pool pool{1};
+  Pool pool{setup.execution.threads};
   std::unique_ptr<SiteTransport> transport;
   std::unique_ptr<CpuNetwork<T>> net;
   std::unique_ptr<AnyRun<T>> algorithm_run;
@@ -147,6 +165,8 @@ struct Site<T>::State {
   std::vector<std::uint64_t> consumed;  // at the newest checkpoint, by site
   std::uint32_t saved_round = 0;
   Time saved_at = 0;
+  Time started_at = world.clock.now();
+  double seconds_before = 0;
 };
 
 template <class T>
@@ -159,6 +179,22 @@ Site<T>::~Site() = default;
 template <class T>
 SiteEnd Site<T>::run() {
   return state_->run();
+}
+template <class T>
+std::uint32_t Site<T>::round() const {
+  return state_->round();
+}
+template <class T>
+double Site<T>::seconds() const {
+  return state_->seconds();
+}
+template <class T>
+nlohmann::json Site<T>::ledger() const {
+  return hosted_ledger(*state_->net);
+}
+template <class T>
+const SiteTransport& Site<T>::transport() const {
+  return *state_->transport;
 }
 template <class T>
 const std::vector<LoggedRows>& Site<T>::logged() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,11 +24,16 @@ struct SiteOptions {
   Time unconfirmed = 60 * one_second;      // at the end, how long to wait for neighbours
   SiteTransport::OnWait on_wait = {};
   std::function<void(std::uint32_t round)> on_round = {};
+  std::function<void(const LoggedRows&)> on_log = {};
+  std::function<void()> on_parting = {};    // ten times a second, while others need this site
+  const std::atomic<bool>* stop = nullptr;  // set from outside: saves after the round, and ends
+  bool measure = false;                     // logged rounds have metrics
   std::function<void(const std::string& what)> on_trouble = {};  // a checkpoint failed; goes on
 };
 
 enum class SiteEnd : unsigned char {
   confirmed,    // every neighbour has what it needs: this process is not needed any more
+  stopped,      // asked to stop: saved, start it again
   unconfirmed,  // finished and saved; some neighbour may need frames: start it again
 };
 
@@ -44,6 +50,10 @@ class Site {
   // last checkpoint could not be written), and what on_wait throws.
   SiteEnd run();
 
+  std::uint32_t round() const;
+  double seconds() const;         // in the run, of all processes of this site
+  nlohmann::json ledger() const;  // of the hosted agents, as checkpoints have it
+  const SiteTransport& transport() const;
   const std::vector<LoggedRows>& logged() const;
   const Field<T>& x() const;
   int first_agent() const;

@@ -36,23 +36,6 @@ void append(Bytes& to, const void* from, std::size_t size) {
   to.insert(to.end(), bytes, bytes + size);
 }
 
-std::string hex(const RowHash& hash) {
-  std::string text;
-  for (const unsigned char b : hash) text += fmt::format("{:02x}", b);
-  return text;
-}
-
-RowHash hash_from(const std::string& text) {
-  RowHash hash{};
-  if (text.size() != 2 * hash.size()) throw FormatError("a row's hash has a wrong length");
-  for (std::size_t i = 0; i < hash.size(); ++i) {
-    const char* digits = text.data() + 2 * i;
-    if (std::from_chars(digits, digits + 2, hash[i], 16).ptr != digits + 2)
-      throw FormatError("a row's hash is not hex");
-  }
-  return hash;
-}
-
 json record_json(const SessionRecord& r) {
   json frames = json::array();
   for (const SentFrame& f : r.outbox) frames.push_back({f.channel, f.frame.size(), f.chain});
@@ -90,11 +73,12 @@ template <class T>
 Bytes encode_state(const SiteState& s, AnyRun<T>& run) {
   Tensors<T> tensors;
   run.visit(tensors);
-  json head{{"round", s.round}, {"network", s.network}, {"ledger", s.ledger}};
+  json head{
+      {"round", s.round}, {"network", s.network}, {"ledger", s.ledger}, {"seconds", s.seconds}};
   for (const LoggedRows& l : s.logged) {
     json rows = json::array();
-    for (const RowHash& hash : l.rows) rows.push_back(hex(hash));
-    head["logged"].push_back({l.round, std::move(rows)});
+    for (const RowHash& hash : l.rows) rows.push_back(hex_of(hash));
+    head["logged"].push_back({l.round, std::move(rows), l.metrics});
   }
   for (const SessionRecord& r : s.sessions) head["sessions"].push_back(record_json(r));
   for (const auto& t : tensors.all) head["tensors"].push_back(t.shape());
@@ -123,9 +107,11 @@ SiteState decode_state(std::span<const std::byte> bytes) try {
   s.round = head.at("round").get<std::uint32_t>();
   s.network = head.at("network").get<std::uint64_t>();
   s.ledger = head.at("ledger");
+  s.seconds = head.at("seconds").get<double>();
   for (const json& l : head.value("logged", json::array())) {
     LoggedRows rows{l.at(0).get<std::uint32_t>(), {}};
-    for (const json& hash : l.at(1)) rows.rows.push_back(hash_from(hash.get<std::string>()));
+    for (const json& hash : l.at(1)) rows.rows.push_back(hash_of_hex(hash.get<std::string>()));
+    rows.metrics = l.at(2).get<std::string>();
     s.logged.push_back(std::move(rows));
   }
   std::span<const std::byte> body = parts.body;

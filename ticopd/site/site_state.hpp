@@ -17,6 +17,7 @@ namespace ticopd {
 struct LoggedRows {
   std::uint32_t round = 0;
   std::vector<RowHash> rows;  // of the hosted agents
+  std::string metrics = {};   // a row of the site's metrics.csv; empty: it was not measured
 };
 
 // What a site's checkpoint holds beside the rows of its run.
@@ -26,6 +27,7 @@ struct SiteState {
   nlohmann::json ledger;  // of the hosted agents
   std::vector<LoggedRows> logged;
   std::vector<SessionRecord> sessions;  // by site
+  double seconds = 0;                   // in the run, of all processes of this site
 };
 
 // A checkpoint as bytes, with a hash over all of them: fields and mirrors with their ghost rows.

@@ -45,6 +45,7 @@ class SiteTransport final : public Transport {
   std::size_t unsafe_bytes() const;
   bool confirmed() const;  // every neighbour has all it needs
   void say_done();
+  const Session& at(int site) const { return *sessions_[static_cast<std::size_t>(site)]; }
   bool all_done() const;  // every neighbour has said so, too
   std::uint64_t resent_bytes() const;
 
