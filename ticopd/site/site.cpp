@@ -145,6 +145,9 @@ struct Site<T>::State {
       if (options.on_parting) options.on_parting();
       transport->pump(world.clock.now() + one_second / 10);
     }
+    // If this process is killed from here on, the next one knows that nobody needs it: those who
+    // do not need it either may be gone by then.
+    try_to_save();
     transport->say_done();
     const Time end = world.clock.now() + options.linger;
     while (!transport->all_done() && world.clock.now() < end && !stopped())

@@ -91,7 +91,8 @@ class ZmqWire final : public SiteWire {
     if (message.size() > static_cast<std::size_t>(largest_message))
       throw std::logic_error("ZmqWire::send: a message that no site takes");
     Peer& peer = peers_.at(static_cast<std::size_t>(site));
-    if (!peer.neighbour || peer.waiting.size() >= most_waiting) return;  // will be sent again
+    if (!peer.neighbour) return;
+    if (peer.waiting.size() >= most_waiting) peer.waiting.pop_front();  // will be sent again
     peer.waiting.push_back(std::move(message));
     flush(static_cast<std::size_t>(site));
   }
@@ -226,7 +227,6 @@ class ZmqWire final : public SiteWire {
           return;
         }
       } else {  // it will connect and say hello
-        peer.waiting.clear();
         return;
       }
       counts_.sent[i] += peer.waiting.front().size();
