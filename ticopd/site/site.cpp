@@ -150,8 +150,10 @@ struct Site<T>::State {
     try_to_save();
     transport->say_done();
     const Time end = world.clock.now() + options.linger;
-    while (!transport->all_done() && world.clock.now() < end && !stopped())
+    while (!transport->all_done() && world.clock.now() < end && !stopped()) {
+      if (options.on_parting) options.on_parting();
       transport->pump(world.clock.now() + one_second / 10);
+    }
     transport->pump(world.clock.now());
     return SiteEnd::confirmed;
   }

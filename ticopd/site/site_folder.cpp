@@ -53,12 +53,13 @@ AdoptedRoster SiteFolder::read(const fs::path& file, const fs::path& operator_fi
 
 void SiteFolder::adopt(const AdoptedRoster& a) {
   remove_unfinished(path_);
-  write_atomically(path_ / "roster.toml.sig", a.signature);
-  write_atomically(path_ / "roster.toml", a.bytes);
+  // The operator first: it says that this is the folder of a site, whenever this is cut off.
   if (!fs::exists(path_ / "operator.pub"))
     write_atomically(
         path_ / "operator.pub",
         fmt::format("kind = \"operator\"\nname = \"operator\"\npublic = \"{}\"\n", a.operator_key));
+  write_atomically(path_ / "roster.toml.sig", a.signature);
+  write_atomically(path_ / "roster.toml", a.bytes);
 }
 
 }  // namespace ticopd
