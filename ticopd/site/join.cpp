@@ -161,6 +161,12 @@ class Join {
         throw Interrupted(fmt::format(
             "stopped while {} is waited for; start it again to go on from the last checkpoint",
             roster_.sites[static_cast<std::size_t>(site)].name));
+      const double waited = static_cast<double>(clock_.now() - since) / one_second;
+      if (give_up_s_ > 0 && waited > give_up_s_)
+        throw Interrupted(fmt::format(
+            "{} was waited for past network.give_up_s = {}; start this site again to go on from "
+            "the last checkpoint",
+            roster_.sites[static_cast<std::size_t>(site)].name, give_up_s_));
     };
     o.on_parting = [this] { tell("parting", {}, 0, false); };
     o.on_trouble = [this](const std::string& what) {
@@ -305,6 +311,7 @@ class Join {
   Prepared<T> prepared_;
   json inputs_;
   std::vector<std::string> lines_;
+  double give_up_s_ = config_.get<double>("network.give_up_s");
   double told_at_ = 0;
   std::unique_ptr<Site<T>> site_;
 };
