@@ -75,10 +75,16 @@ void add_sign(CLI::App& app, Action& action) {
 
 std::string line_of(const json& s) {
   std::size_t up = 0;
-  for (const json& peer : s["peers"]) up += peer["connected"].get<bool>() ? 1 : 0;
-  std::string line = fmt::format("{}  round {} of {}  {} of {} neighbours up",
+  double sent = 0, received = 0;
+  for (const json& peer : s["peers"]) {
+    up += peer["connected"].get<bool>() ? 1 : 0;
+    sent += 8 * peer["sent_bytes"].get<double>();
+    received += 8 * peer["received_bytes"].get<double>();
+  }
+  std::string line = fmt::format("{}  round {} of {}  {} of {} neighbours up  sent {}  received {}",
                                  s["name"].get<std::string>(), s["round"].get<std::uint32_t>(),
-                                 s["iterations"].get<std::uint32_t>(), up, s["peers"].size());
+                                 s["iterations"].get<std::uint32_t>(), up, s["peers"].size(),
+                                 bits(sent), bits(received));
   if (s.contains("waiting"))
     line += fmt::format("  waiting for {} since {}", s["waiting"]["site"].get<std::string>(),
                         duration(s["waiting"]["seconds"].get<double>()));

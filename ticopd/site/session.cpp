@@ -20,6 +20,11 @@ std::uint64_t hash_of(std::initializer_list<std::uint64_t> numbers) {
   return hash_row(std::as_bytes(std::span(numbers.begin(), numbers.size())));
 }
 
+// What a frame takes of the window: small frames are mostly header.
+std::size_t weight(const SentFrame& f) {
+  return f.frame.size() + message_header_bytes;
+}
+
 std::uint64_t next_chain(std::uint64_t chain, std::uint32_t channel,
                          std::span<const std::byte> frame) {
   return hash_of({chain, channel, hash_row(frame)});
@@ -188,7 +193,7 @@ std::optional<Message> Session::next_piece(Time now) {
   if (cursor_ <= reached_) resent_bytes_ += size;
   cursor_offset_ += size;
   if (cursor_offset_ == f.frame.size()) {
-    in_flight_ += f.frame.size();
+    in_flight_ += weight(f);
     reached_ = std::max(reached_, cursor_);
     ++cursor_;
     cursor_offset_ = 0;
@@ -264,7 +269,7 @@ void Session::acknowledged(const Message& m, Time now) {
   if (m.sequence > peer_have_) {
     for (std::uint64_t s = std::max(peer_have_, trimmed_) + 1; s <= std::min(m.sequence, sent_);
          ++s)
-      if (s < cursor_) in_flight_ -= std::min(in_flight_, outbox_[s - trimmed_ - 1].frame.size());
+      if (s < cursor_) in_flight_ -= std::min(in_flight_, weight(outbox_[s - trimmed_ - 1]));
     peer_have_ = m.sequence;
     peer_chain_ = m.chain;
     progress_at_ = now;

@@ -116,7 +116,7 @@ class Session {
   std::uint64_t cursor_ = 1, cursor_offset_ = 0;  // the next piece to go
   std::uint64_t reached_ = 0;                     // the furthest frame that was on its way
   std::uint64_t peer_have_ = 0, peer_safe_ = 0, peer_chain_ = 0;
-  std::size_t in_flight_ = 0;  // bytes of frames after peer_have_ that were sent
+  std::size_t in_flight_ = 0;  // bytes of frames after peer_have_ that were sent, with headers
   Time progress_at_ = 0, rewound_at_ = 0;
   std::uint64_t resent_bytes_ = 0;
   bool done_ = false, peer_done_ = false;

@@ -17,10 +17,11 @@ namespace {
 
 constexpr int largest_message = 257 << 10;
 static_assert(largest_message >= static_cast<int>(piece_bytes + message_header_bytes));
-constexpr std::size_t most_waiting = 64;   // messages to one site that its socket does not take yet
-constexpr Time silence = 15 * one_second;  // then a connection is made anew
-constexpr Time self_test = 3 * one_second;      // at most
-constexpr Time full_socket = one_second / 200;  // until it is tried again
+constexpr std::size_t most_waiting = 16
+                                     << 20;  // bytes to one site that its socket does not take yet
+constexpr Time silence = 15 * one_second;    // then a connection is made anew
+constexpr Time self_test = 30 * one_second;  // at most; a busy machine takes its time
+constexpr Time full_socket = one_second / 1000;  // until it is tried again
 
 Time now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -38,8 +39,8 @@ void prepare(zmq::socket_t& s, bool ipv6) {
   s.set(zmq::sockopt::handshake_ivl, 5000);
   s.set(zmq::sockopt::heartbeat_ivl, 500);
   s.set(zmq::sockopt::heartbeat_timeout, 1500);
-  s.set(zmq::sockopt::sndhwm, 16);
-  s.set(zmq::sockopt::rcvhwm, 16);
+  s.set(zmq::sockopt::sndhwm, 256);
+  s.set(zmq::sockopt::rcvhwm, 256);
   s.set(zmq::sockopt::linger, 200);  // the last word of a site that ends
   s.set(zmq::sockopt::reconnect_ivl, 100);
   s.set(zmq::sockopt::reconnect_ivl_max, 5000);
@@ -92,7 +93,8 @@ class ZmqWire final : public SiteWire {
       throw std::logic_error("ZmqWire::send: a message that no site takes");
     Peer& peer = peers_.at(static_cast<std::size_t>(site));
     if (!peer.neighbour) return;
-    if (peer.waiting.size() >= most_waiting) peer.waiting.pop_front();  // will be sent again
+    if (peer.waiting_bytes + message.size() > most_waiting) return;  // will be sent again
+    peer.waiting_bytes += message.size();
     peer.waiting.push_back(std::move(message));
     flush(static_cast<std::size_t>(site));
   }
@@ -120,6 +122,7 @@ class ZmqWire final : public SiteWire {
     std::optional<zmq::socket_t> dealer = {};  // if so
     std::optional<zmq::message_t> route = {};  // else: the connection that it has now
     std::deque<Bytes> waiting = {};            // for the socket
+    std::size_t waiting_bytes = 0;
     Time heard = 0;
   };
 
@@ -224,12 +227,14 @@ class ZmqWire final : public SiteWire {
         } catch (const zmq::error_t&) {  // the connection is gone
           peer.route.reset();
           peer.waiting.clear();
+          peer.waiting_bytes = 0;
           return;
         }
       } else {  // it will connect and say hello
         return;
       }
       counts_.sent[i] += peer.waiting.front().size();
+      peer.waiting_bytes -= peer.waiting.front().size();
       peer.waiting.pop_front();
     }
   }
