@@ -33,6 +33,8 @@ void add_audit(CLI::App& app, Action& action);
 void add_launch(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
+void add_simulate(CLI::App& app, Action& action);
+void add_network(CLI::App& app, Action& action);
 
 // --plugin, which every command takes. Nothing else loads code: no key of a config, no variable.
 void add_plugin_option(CLI::App& command);

@@ -107,6 +107,8 @@ int run(int argc, char** argv) {
   add_launch(app, action);
   add_data(app, action);
   add_schema(app, action);
+  add_simulate(app, action);
+  add_network(app, action);
   add_demo(app, action);
   for (CLI::App* command : app.get_subcommands({})) add_plugin_option(*command);
   add_plugin_option(app);

@@ -26,7 +26,7 @@ const std::vector<std::vector<std::string>> floors{
     {"objectives", "network"},
     {"algorithms"},
     {"cuda", "theory", "run"},
-    {"experiment", "report", "tune", "studies", "live", "plugin"},
+    {"experiment", "site", "sim", "report", "tune", "studies", "live", "plugin"},
     {"capi"},
 };
 

@@ -86,6 +86,8 @@ Table<KeyInfo>& plain_keys() {
           {"network.deadline_s", above(0, 31'536'000), default_deadline_s,
            "how long a rank waits for another before it is given up (code 75); longer than the "
            "longest gradient, measurement or checkpoint of a rank"},
+          {"network.give_up_s", number(0, 31'536'000), 0.0,
+           "how long a site waits for a neighbour before it ends with code 75; 0: for ever"},
           {"network.noise", word(words_of(ChannelNoise::Kind{})), Text("none"),
            "`uniform` on +- scale, or `gaussian`: a noisy channel, simulated: added to what a "
            "message decodes to, the same at sender and receivers"},

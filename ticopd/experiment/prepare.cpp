@@ -143,6 +143,7 @@ Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
   Prepared<T> p = plan<T>(config, options.threads, options.device, warnings);
   if (options.device == Device::cuda && options.ranks > 1)
     throw ConfigError("--device cuda: all agents live on one device; allowed is one process");
+  p.setup.execution.blocks = options.blocks;
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);
   p.setup.execution.may_pin = options.may_pin;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/experiment/config.hpp"
@@ -19,6 +20,7 @@ struct PrepareOptions {
   // Processes that share the run, and which of them this is: it loads the shards of its own agents.
   int rank = 0;
   int ranks = 1;
+  std::vector<int> blocks = {};  // agents of each rank; empty: dealt by the number of samples
   Device device = Device::cpu;
   // For configs with problem.objective = "external".
   std::shared_ptr<const ExternalObjective> external = {};

@@ -127,7 +127,7 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
   if (options.say) data.say = [say = options.say](const std::string& text) { say(text); };
   const ObjectiveOptions objective = objective_options(config);
   const Hosted hosted = [&](std::span<const std::size_t> sizes) -> AgentRange {
-    const Placement dealt(graph, options.ranks, options.rank, sizes);
+    const Placement dealt(graph, options.ranks, options.rank, sizes, options.blocks);
     return {static_cast<std::size_t>(dealt.first()), dealt.rows()};
   };
   name = data.data;

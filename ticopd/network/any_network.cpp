@@ -33,7 +33,8 @@ PhaseTimer::~PhaseTimer() {
 template <class T>
 AnyNetwork<T>::AnyNetwork(const Surroundings<T>& s)
     : s_(s),
-      placement_(s.graph, s.transport.size(), s.transport.rank(), shard_sizes(s.objective)),
+      placement_(s.graph, s.transport.size(), s.transport.rank(), shard_sizes(s.objective),
+                 s.blocks),
       laplacian_(ticopd::laplacian(s.graph)),
       w_minus_i_(minus_identity(mixing_matrix(s.graph, s.weights))),
       w_neighbours_(without_diagonal(mixing_matrix(s.graph, s.weights))),

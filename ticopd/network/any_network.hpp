@@ -65,6 +65,10 @@ struct Surroundings {
   ChannelNoise channel_noise = {};
   MetricScope metric_scope = {};
   const std::atomic<bool>* stop = nullptr;  // set from outside: a measurement gives up soon
+  // The rows will be restored from a checkpoint, so what a run sends while it is set up is not sent
+  // again: for sites, whose neighbours have it already and count every frame.
+  bool restored = false;
+  std::vector<int> blocks = {};  // agents of each rank; empty: dealt by the number of samples
 
   std::uint64_t seed_of_problem() const { return problem_seed.value_or(seed); }
 };

@@ -37,6 +37,21 @@ Placement::Placement(const Graph& graph, int ranks, int rank, std::span<const st
   first_of_ = deal(agents_, ranks, cost);
 }
 
+Placement::Placement(const Graph& graph, int ranks, int rank, std::span<const std::size_t> cost,
+                     std::span<const int> blocks)
+    : Placement(graph, ranks, rank, cost) {
+  if (blocks.empty()) return;
+  first_of_.assign(1, 0);
+  for (const int count : blocks) {
+    if (count < 1) throw ConfigError("a rank without agents; allowed is at least one");
+    first_of_.push_back(first_of_.back() + count);
+  }
+  if (blocks.size() != static_cast<std::size_t>(ranks) || first_of_.back() != agents_)
+    throw ConfigError("blocks of agents for " + std::to_string(blocks.size()) + " ranks with " +
+                      std::to_string(first_of_.back()) + " agents; there are " +
+                      std::to_string(ranks) + " ranks and " + std::to_string(agents_) + " agents");
+}
+
 int Placement::owner(int agent) const {
   const auto after = std::upper_bound(first_of_.begin(), first_of_.end(), agent);
   return static_cast<int>(after - first_of_.begin()) - 1;

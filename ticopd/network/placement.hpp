@@ -14,6 +14,9 @@ class Placement {
   // `cost` is the weight of each agent (its number of samples); empty: all the same. Throws
   // ConfigError, naming network.ranks, if there are more ranks than agents.
   Placement(const Graph& graph, int ranks, int rank, std::span<const std::size_t> cost = {});
+  // The blocks are given: how many agents each rank hosts, in their order; empty: by cost.
+  Placement(const Graph& graph, int ranks, int rank, std::span<const std::size_t> cost,
+            std::span<const int> blocks);
 
   int agents() const { return agents_; }
   int rank() const { return rank_; }

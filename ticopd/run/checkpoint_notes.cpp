@@ -45,10 +45,18 @@ Ledger::Agent ledger_agent(const json& j, std::size_t links) {
 }
 
 template <class T>
-json gather_ledger(AnyNetwork<T>& net) {
+json hosted_ledger(AnyNetwork<T>& net) {
   json mine = json::array();
   for (const Ledger::Agent& a : net.ledger().agents) mine.push_back(to_json(a));
-  const std::string text = mine.dump();
+  return mine;
+}
+
+template json hosted_ledger(AnyNetwork<float>&);
+template json hosted_ledger(AnyNetwork<double>&);
+
+template <class T>
+json gather_ledger(AnyNetwork<T>& net) {
+  const std::string text = hosted_ledger(net).dump();
   json all = json::array();
   for (const Bytes& part : all_gather(net.surroundings().transport, channel_checkpoint,
                                       to_bytes<char>(std::span(text)))) {

@@ -11,6 +11,12 @@ namespace ticopd {
 template <class T>
 nlohmann::json gather_ledger(AnyNetwork<T>& net);
 
+// Those of the hosted agents.
+template <class T>
+nlohmann::json hosted_ledger(AnyNetwork<T>& net);
+
+extern template nlohmann::json hosted_ledger(AnyNetwork<float>&);
+extern template nlohmann::json hosted_ledger(AnyNetwork<double>&);
 extern template nlohmann::json gather_ledger(AnyNetwork<float>&);
 extern template nlohmann::json gather_ledger(AnyNetwork<double>&);
 

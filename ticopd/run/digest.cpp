@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <charconv>
 #include <cstring>
 
 #include "ticopd/error.hpp"
@@ -13,12 +14,10 @@
 namespace ticopd {
 namespace {
 
-using Canonical = std::array<unsigned char, 16>;
-
-Canonical canonical(XXH128_hash_t hash) {
+RowHash canonical(XXH128_hash_t hash) {
   XXH128_canonical_t c;
   XXH128_canonicalFromHash(&c, hash);
-  Canonical bytes;
+  RowHash bytes;
   std::memcpy(bytes.data(), c.digest, bytes.size());
   return bytes;
 }
@@ -47,18 +46,39 @@ Digest::~Digest() = default;
 Digest::Digest(Digest&&) noexcept = default;
 Digest& Digest::operator=(Digest&&) noexcept = default;
 
+RowHash row_hash(std::span<const std::byte> row) {
+  return canonical(XXH3_128bits(row.data(), row.size()));
+}
+
+std::string hex_of(const RowHash& hash) {
+  return to_hex(hash);
+}
+
+RowHash hash_of_hex(std::string_view text) {
+  RowHash hash{};
+  if (text.size() != 2 * hash.size()) throw FormatError("a row's hash has a wrong length");
+  for (std::size_t i = 0; i < hash.size(); ++i) {
+    const char* const digits = text.data() + 2 * i;
+    if (std::from_chars(digits, digits + 2, hash[i], 16).ptr != digits + 2)
+      throw FormatError("a row's hash is not hex");
+  }
+  return hash;
+}
+
 template <class T>
 void Digest::add(AnyNetwork<T>& net, const Field<T>& x) {
-  std::vector<Canonical> mine(net.placement().rows());
-  net.surroundings().pool.run(mine.size(), [&](std::size_t i) {
-    mine[i] = canonical(XXH3_128bits(x.row(i).data(), x.row(i).size_bytes()));
-  });
-  const auto all = all_gather_values<Canonical>(net.surroundings().transport, channel_digest, mine);
+  std::vector<RowHash> mine(net.placement().rows());
+  net.surroundings().pool.run(mine.size(),
+                              [&](std::size_t i) { mine[i] = row_hash(std::as_bytes(x.row(i))); });
+  add(net.round(), all_gather_values<RowHash>(net.surroundings().transport, channel_digest, mine));
+}
+
+void Digest::add(std::uint32_t round, std::span<const RowHash> rows) {
   // Fixed byte order, so that the digest does not depend on the machine.
-  std::array<unsigned char, 8> round{};
-  for (std::size_t b = 0; b < 4; ++b) round[b] = static_cast<unsigned char>(net.round() >> (8 * b));
-  XXH3_128bits_update(&state_->xxh, round.data(), round.size());
-  for (const Canonical& row : all) XXH3_128bits_update(&state_->xxh, row.data(), row.size());
+  std::array<unsigned char, 8> number{};
+  for (std::size_t b = 0; b < 4; ++b) number[b] = static_cast<unsigned char>(round >> (8 * b));
+  XXH3_128bits_update(&state_->xxh, number.data(), number.size());
+  for (const RowHash& row : rows) XXH3_128bits_update(&state_->xxh, row.data(), row.size());
 }
 
 std::string Digest::hex() const {

@@ -1,13 +1,23 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "ticopd/network/any_network.hpp"
 
 namespace ticopd {
+
+// The XXH3-128 of an agent's row of x, canonical.
+using RowHash = std::array<unsigned char, 16>;
+RowHash row_hash(std::span<const std::byte> row);
+// As text of 32 characters, and back: FormatError.
+std::string hex_of(const RowHash& hash);
+RowHash hash_of_hex(std::string_view text);
 
 // The digest of a run: XXH3-128 over, for each logged round in order, the round number (u64, little
 // endian) and the XXH3-128 (canonical, 16 bytes) of each agent's row of x in agent order. Each rank
@@ -23,6 +33,8 @@ class Digest {
   // Collective: every rank calls it.
   template <class T>
   void add(AnyNetwork<T>& net, const Field<T>& x);
+  // The same from the hashes of all rows, in agent order.
+  void add(std::uint32_t round, std::span<const RowHash> rows);
 
   std::string hex() const;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "ticopd/network/placement.hpp"
 #include "ticopd/numeric/fingerprint.hpp"
@@ -40,28 +41,35 @@ template <class T>
 Placement placement_of(const Setup<T>& s, const Transport& transport) {
   std::vector<std::size_t> sizes;
   for (int i = 0; i < s.objective->agents(); ++i) sizes.push_back(s.objective->samples(i));
-  return {s.graph, transport.size(), transport.rank(), sizes};
+  return {s.graph, transport.size(), transport.rank(), sizes, s.execution.blocks};
 }
 
 }  // namespace
 
 template <class T>
-json inputs_of(const Setup<T>& setup, Transport& transport) {
+json hosted_inputs(const Setup<T>& setup, const Placement& placement) {
   const Objective<T>& f = *setup.objective;
-  const Placement placement = placement_of(setup, transport);
-  json mine = json::array();
-  for (std::size_t row = 0; row < placement.rows(); ++row) {
-    const int agent = placement.agent(row);
-    mine.push_back(to_json(f.sample_record(agent), f.samples(agent)));
-  }
   json all{{"graph", of_graph(setup.graph)}, {"start", of_start(setup)}};
   if (f.test_samples() > 0) all["test"] = to_json(f.test_record(), f.test_samples());
   all["agents"] = json::array();
+  for (std::size_t row = 0; row < placement.rows(); ++row) {
+    const int agent = placement.agent(row);
+    all["agents"].push_back(to_json(f.sample_record(agent), f.samples(agent)));
+  }
+  return all;
+}
+
+template <class T>
+json inputs_of(const Setup<T>& setup, Transport& transport) {
+  json all = hosted_inputs(setup, placement_of(setup, transport));
+  const json mine = std::exchange(all["agents"], json::array());
   for (const json& rank : all_gather_json(transport, mine))
     for (const json& agent : rank) all["agents"].push_back(agent);
   return all;
 }
 
+template json hosted_inputs(const Setup<float>&, const Placement&);
+template json hosted_inputs(const Setup<double>&, const Placement&);
 template json inputs_of(const Setup<float>&, Transport&);
 template json inputs_of(const Setup<double>&, Transport&);
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "ticopd/network/placement.hpp"
 #include "ticopd/run/setup.hpp"
 
 // Fingerprints of everything that a run reads, so that a run which goes on later, or is repeated,
@@ -14,6 +15,12 @@ namespace ticopd {
 template <class T>
 nlohmann::json inputs_of(const Setup<T>& setup, Transport& transport);
 
+// The same of the hosted agents alone.
+template <class T>
+nlohmann::json hosted_inputs(const Setup<T>& setup, const Placement& placement);
+
+extern template nlohmann::json hosted_inputs(const Setup<float>&, const Placement&);
+extern template nlohmann::json hosted_inputs(const Setup<double>&, const Placement&);
 extern template nlohmann::json inputs_of(const Setup<float>&, Transport&);
 extern template nlohmann::json inputs_of(const Setup<double>&, Transport&);
 

@@ -17,6 +17,7 @@
 #include "ticopd/run/machine.hpp"
 #include "ticopd/run/saved_state.hpp"
 #include "ticopd/run/stopwatch.hpp"
+#include "ticopd/run/surroundings.hpp"
 #include "ticopd/run/traffic_record.hpp"
 #include "ticopd/system/memory.hpp"
 #include "ticopd/transport/collective.hpp"
@@ -25,23 +26,6 @@ namespace ticopd {
 namespace {
 
 using nlohmann::json;
-
-template <class T>
-Surroundings<T> surroundings_of(const Setup<T>& s, Transport& transport, Pool& pool) {
-  return {.graph = s.graph,
-          .objective = *s.objective,
-          .codec = *s.codec,
-          .transport = transport,
-          .pool = pool,
-          .weights = s.weights,
-          .seed = s.seed,
-          .problem_seed = s.problem_seed,
-          .batch = s.batch,
-          .links = s.links,
-          .channel_noise = s.channel_noise,
-          .metric_scope = s.watch.scope,
-          .stop = s.watch.stop};
-}
 
 template <class T>
 std::unique_ptr<AnyNetwork<T>> make_network(const Setup<T>& s, Transport& transport, Pool& pool) {

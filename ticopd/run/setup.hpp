@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ticopd/algorithms/any_run.hpp"
 #include "ticopd/codecs/codec.hpp"
@@ -36,6 +37,7 @@ struct Execution {
   double deadline_s = default_deadline_s;  // how long a rank waits for another
   Transport* transport = nullptr;  // ranks that are processes: then `ranks` means nothing, and each
                                    // of them calls solve with its own shards in `objective`
+  std::vector<int> blocks = {};    // agents of each rank; empty: dealt by the number of samples
   bool abandons = true;  // tells the other ranks when solve throws; false: whoever called it does
 };
 

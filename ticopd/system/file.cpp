@@ -102,12 +102,12 @@ void refuse_odd_file(const fs::path& file) {
 namespace {
 
 // `named` is the path in messages.
-Descriptor create(const fs::path& file, const fs::path& named) {
+Descriptor create(const fs::path& file, const fs::path& named, mode_t mode = 0666) {
   // A file of this name is a leftover of ours, or was put there to be written through. Either way
   // the name is taken from it; what a link points to stays untouched.
   constexpr int attempts = 10;
   for (int attempt = 0;; ++attempt) {
-    Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
     if (fd.get() >= 0) return fd;
     if (errno != EEXIST || attempt == attempts) disk_trouble(named, "be created");
     if (::unlink(file.c_str()) != 0 && errno != ENOENT) disk_trouble(named, "be replaced");
@@ -120,13 +120,15 @@ Descriptor create_file(const fs::path& file) {
   return create(file, file);
 }
 
-void write_atomically(const fs::path& file, std::string_view bytes) {
+namespace {
+
+void write_with_mode(const fs::path& file, std::string_view bytes, mode_t mode) {
   static std::atomic<unsigned> count{0};
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const fs::path temporary = folder / temporary_name(file, count++);
   refuse_odd_file(file);
   try {
-    Descriptor fd = create(temporary, file);
+    Descriptor fd = create(temporary, file, mode);
     write_all(fd.get(), bytes, file);
     if (::fsync(fd.get()) != 0 || fd.close() != 0) disk_trouble(file, "be written");
     if (::rename(temporary.c_str(), file.c_str()) != 0) disk_trouble(file, "be renamed to");
@@ -135,6 +137,16 @@ void write_atomically(const fs::path& file, std::string_view bytes) {
     throw;
   }
   sync_folder(folder);
+}
+
+}  // namespace
+
+void write_atomically(const fs::path& file, std::string_view bytes) {
+  write_with_mode(file, bytes, 0666);
+}
+
+void write_secret(const fs::path& file, std::string_view bytes) {
+  write_with_mode(file, bytes, 0600);
 }
 
 void publish(const fs::path& temporary, const fs::path& file) {

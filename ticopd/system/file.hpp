@@ -21,6 +21,9 @@ std::string read_file(const std::filesystem::path& file);
 // removed; DiskError names the path and the system's reason.
 void write_atomically(const std::filesystem::path& file, std::string_view bytes);
 
+// The same for a file that only its owner may read.
+void write_secret(const std::filesystem::path& file, std::string_view bytes);
+
 // A new, empty file, open for writing: the one way in which files are created. It never writes
 // through a link or into a file that is there: a leftover of that name is removed first. DiskError.
 Descriptor create_file(const std::filesystem::path& file);

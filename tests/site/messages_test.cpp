@@ -1,0 +1,164 @@
+// Messages between sites, the bytes of checkpoints, and the folder that holds them.
+#include "ticopd/site/messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "network/every_algorithm.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/network/cpu.hpp"
+#include "ticopd/run/surroundings.hpp"
+#include "ticopd/site/disk_store.hpp"
+#include "ticopd/site/site_state.hpp"
+#include "ticopd/system/file.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+
+Message data_message() {
+  Message m{.type = MessageType::data,
+            .network = 1,
+            .from = 2,
+            .to = 3,
+            .sequence = 4,
+            .chain = 5,
+            .offset = 6,
+            .length = 100,
+            .channel = 7};
+  m.body.assign(20, std::byte{42});
+  return m;
+}
+
+TEST(SiteMessage, ComesBack) {
+  EXPECT_EQ(decode_message(encode(data_message())), data_message());
+  const Message have{.type = MessageType::have, .from = 1, .to = 2, .sequence = 9, .safe = 3};
+  EXPECT_EQ(decode_message(encode(have)), have);
+}
+
+TEST(SiteMessage, RejectsEveryBitFlipAndEveryTruncation) {
+  const Bytes whole = encode(data_message());
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    Bytes flipped = whole;
+    flipped[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+    EXPECT_FALSE(decode_message(flipped)) << bit;
+  }
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(decode_message(std::span(whole).first(size)));
+  Bytes longer = whole;
+  longer.push_back({});
+  EXPECT_FALSE(decode_message(longer));
+}
+
+TEST(SiteMessage, RejectsPiecesThatAreNoneAndNumbersThatCannotBe) {
+  Message m = data_message();
+  m.offset = 90;  // 20 bytes more would end behind the frame
+  EXPECT_FALSE(decode_message(encode(m)));
+  m = data_message();
+  m.offset = ~0ull;
+  EXPECT_FALSE(decode_message(encode(m)));
+  m = data_message();
+  m.body.resize(piece_bytes + 1);
+  m.length = m.body.size();
+  EXPECT_FALSE(decode_message(encode(m)));
+  const Message more_safe{.type = MessageType::have, .sequence = 3, .safe = 4};
+  EXPECT_FALSE(decode_message(encode(more_safe)));
+}
+
+TEST(SiteCheckpoint, RejectsEveryTruncationAndEveryBitFlip) {
+  SiteState state{.round = 3,
+                  .network = 7,
+                  .ledger = nlohmann::json::array(),
+                  .logged = {},
+                  .sessions = {},
+                  .seconds = 1};
+  state.logged.push_back({1, {RowHash{}}, "1,2,3"});
+  SessionRecord record{.consumed = 1, .sent = 2, .trimmed = 1};
+  record.outbox.push_back({0, Bytes(5), 9});
+  state.sessions.push_back(record);
+  const ticopd::Setup<float> setup{
+      .graph = ring(4),
+      .objective = std::make_shared<dense::LeastSquares<float>>(dense::ProblemSize{4, 6, 3})};
+  Alone alone;
+  Pool pool(1);
+  CpuNetwork<float> net(surroundings_of(setup, alone, pool));
+  const auto run = dense::algorithm<float>("ticopd", setup.graph)(net);
+  const Bytes whole = encode_state(state, *run);
+  const SiteState again = decode_state(whole);
+  EXPECT_EQ(again.round, 3u);
+  EXPECT_EQ(again.logged.at(0).metrics, "1,2,3");
+  EXPECT_EQ(again.sessions.at(0).outbox.at(0).frame, Bytes(5));
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_THROW(decode_state(std::span(whole).first(size)), FormatError) << size;
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    Bytes flipped = whole;
+    flipped[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+    EXPECT_THROW(decode_state(flipped), FormatError) << bit;
+  }
+}
+
+TEST(DiskStore, WritesReadsRenamesAndRemoves) {
+  const ScratchFolder folder = ScratchFolder::anywhere();
+  DiskStore store(folder.path());
+  const Bytes bytes(1000, std::byte{7});
+  store.write("a.tmp", bytes);
+  store.sync("a.tmp");
+  store.rename("a.tmp", "a");
+  store.sync_folder();
+  EXPECT_EQ(store.list(), std::vector<std::string>{"a"});
+  EXPECT_EQ(store.read("a"), bytes);
+  EXPECT_THROW(store.sync("a"), DiskError) << "a flush is not tried twice";
+  store.remove("a");
+  store.remove("a");
+  EXPECT_TRUE(store.list().empty());
+  EXPECT_THROW(store.read("a"), Error);
+}
+
+TEST(DiskStore, DoesNotWriteThroughALink) {
+  const ScratchFolder folder = ScratchFolder::anywhere();
+  std::ofstream(folder.path() / "theirs") << "precious";
+  fs::create_symlink(folder.path() / "theirs", folder.path() / "a.tmp");
+  DiskStore store(folder.path());
+  store.write("a.tmp", Bytes(3));
+  EXPECT_EQ(read_bytes(folder.path() / "theirs"), "precious");
+}
+
+TEST(DiskStore, AFolderThatIsGoneIsADiskError) {
+  DiskStore store("/nonexistent/folder");
+  EXPECT_THROW(store.list(), DiskError);
+  EXPECT_THROW(store.write("a", Bytes(1)), DiskError);
+  EXPECT_THROW(store.sync_folder(), DiskError);
+}
+
+// A damaged newest checkpoint is passed over; the older one is there.
+TEST(DiskStore, GenerationsFindTheNewestWholeCheckpoint) {
+  const ScratchFolder folder = ScratchFolder::anywhere();
+  DiskStore store(folder.path());
+  const ticopd::Setup<float> setup{
+      .graph = ring(4),
+      .objective = std::make_shared<dense::LeastSquares<float>>(dense::ProblemSize{4, 6, 3})};
+  Alone alone;
+  Pool pool(1);
+  CpuNetwork<float> net(surroundings_of(setup, alone, pool));
+  const auto run = dense::algorithm<float>("ticopd", setup.graph)(net);
+  {
+    Generations generations(store);
+    EXPECT_FALSE(generations.newest());
+    for (std::uint32_t round : {1u, 2u, 3u})
+      generations.write(encode_state(
+          {.round = round, .ledger = nlohmann::json::array(), .logged = {}, .sessions = {}}, *run));
+  }
+  EXPECT_EQ(store.list().size(), 2u);
+  const fs::path newest = folder.path() / store.list().back();
+  fs::resize_file(newest, fs::file_size(newest) / 2);
+  std::ofstream(folder.path() / "site.000000000009.checkpoint.tmp") << "cut off";
+  Generations generations(store);
+  const auto found = generations.newest();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->state.round, 2u);
+}
+
+}  // namespace
+}  // namespace ticopd

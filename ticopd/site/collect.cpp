@@ -1,0 +1,251 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "ticopd/data/npy.hpp"
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/folder.hpp"
+#include "ticopd/experiment/run_json.hpp"
+#include "ticopd/numeric/parse_number.hpp"
+#include "ticopd/run/digest.hpp"
+#include "ticopd/site/network.hpp"
+#include "ticopd/site/site_metrics.hpp"
+#include "ticopd/system/descriptor.hpp"
+#include "ticopd/system/file.hpp"
+#include "ticopd/system/json.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// What the folder of a finished site holds.
+struct Part {
+  fs::path folder;
+  json summary;
+  std::vector<int> agents;
+  std::vector<std::string> lines;  // of metrics.csv, without its header
+  const json& site() const { return summary["site"]; }
+  std::string name() const { return site()["name"].get<std::string>(); }
+};
+
+Part read_part(const fs::path& folder) {
+  Part part{folder, RunFolder::require_summary(folder), {}, {}};
+  const json site = part.summary.value("site", json());
+  try {
+    if (!site.is_object()) throw FormatError("there is no site");
+    part.agents = site.at("agents").get<std::vector<int>>();
+    for (const char* key : {"name", "network"}) site.at(key).get<std::string>();
+    if (!site.at("logged").is_array() || part.agents.empty()) throw FormatError("logged");
+  } catch (const std::exception&) {
+    throw FormatError(fmt::format("{}: is not the folder of a site", folder.string()));
+  }
+  if (part.summary["status"] != "finished")
+    throw FormatError(fmt::format(
+        "{}: site {} is {} after round {}, not finished; start it again with `ticopd network join`",
+        folder.string(), part.name(), part.summary["status"].get<std::string>(),
+        part.summary.value("iterations", 0)));
+  const std::string text = read_bytes(folder / "metrics.csv");
+  std::string_view left = text;
+  if (take_line(left) != csv_header(site_columns()))
+    throw FormatError(fmt::format("{}: is not of a site", (folder / "metrics.csv").string()));
+  while (!left.empty()) part.lines.emplace_back(take_line(left));
+  return part;
+}
+
+std::vector<Part> read_parts(const std::vector<fs::path>& folders) {
+  std::vector<Part> parts;
+  for (const fs::path& folder : folders) parts.push_back(read_part(folder));
+  if (parts.empty()) throw UsageError("collect: name the folders of all sites");
+  std::ranges::sort(parts, {}, [](const Part& p) { return p.agents.front(); });
+  int next = 0;
+  for (const Part& p : parts) {
+    if (p.site()["network"] != parts.front().site()["network"])
+      throw FormatError(fmt::format("{}: is of another run than {}", p.folder.string(),
+                                    parts.front().folder.string()));
+    if (p.agents.front() < next)
+      throw FormatError(
+          fmt::format("{}: another folder has agent {}, too", p.folder.string(), p.agents.front()));
+    if (p.agents.front() > next)
+      throw FormatError(
+          fmt::format("the site with agent {} is missing: name its folder, too", next));
+    next = p.agents.back() + 1;
+  }
+  if (const int all = parts.front().summary.value("agents", 0); next != all)
+    throw FormatError(fmt::format("the site with agent {} is missing: name its folder, too", next));
+  return parts;
+}
+
+std::string digest_of(const std::vector<Part>& parts) {
+  const json& rounds = parts.front().site()["logged"];
+  Digest digest;
+  for (std::size_t l = 0; l < rounds.size(); ++l) {
+    std::vector<RowHash> rows;
+    for (const Part& p : parts) {
+      const json& logged = p.site()["logged"];
+      if (logged.size() != rounds.size() || logged[l].at(0) != rounds[l].at(0) ||
+          logged[l].at(1).size() != p.agents.size())
+        throw FormatError(fmt::format("{}: logged other rounds than {}", p.folder.string(),
+                                      parts.front().folder.string()));
+      for (const json& hash : logged[l].at(1)) rows.push_back(hash_of_hex(hash.get<std::string>()));
+    }
+    digest.add(rounds[l].at(0).get<std::uint32_t>(), rows);
+  }
+  return digest.hex();
+}
+
+json ledger_of(const std::vector<Part>& parts) {
+  json all{{"payload_bytes", 0}, {"agents", json::array()}, {"links", json::array()}};
+  std::uint64_t bytes = 0;
+  for (const Part& p : parts) {
+    const json& own = p.summary["ledger"];
+    for (const char* list : {"agents", "links"})
+      for (const json& entry : own.at(list)) all[list].push_back(entry);
+    for (const json& agent : own.at("agents"))
+      bytes += agent.at("payload_bytes").get<std::uint64_t>();
+  }
+  all["payload_bytes"] = bytes;
+  return all;
+}
+
+// The models of all agents, and how far apart they are: sum_i ||x_i - xbar||^2.
+template <class T>
+double write_models(const std::vector<Part>& parts, const fs::path& file) {
+  std::vector<T> x;
+  std::size_t rows = 0, cols = 0;
+  for (const Part& p : parts) {
+    const NpyArray<T> own = read_npy<T>(p.folder / "final.npy");
+    if (own.shape.size() != 2 || own.shape[0] != p.agents.size() ||
+        (cols != 0 && own.shape[1] != cols))
+      throw FormatError(fmt::format("{}: is not the models of {} agents",
+                                    (p.folder / "final.npy").string(), p.agents.size()));
+    cols = own.shape[1];
+    for (std::size_t row = 0; row < own.shape[0]; ++row) {
+      const std::span<const T> values(own.data.data() + row * cols, cols);
+      if (const json& last = p.site()["logged"].back().at(1);
+          hex_of(row_hash(std::as_bytes(values))) != last.at(row))
+        throw FormatError(
+            fmt::format("{}: is damaged: agent {} has another model than at its last "
+                        "logged round",
+                        (p.folder / "final.npy").string(), p.agents[row]));
+    }
+    rows += own.shape[0];
+    x.insert(x.end(), own.data.begin(), own.data.end());
+  }
+  const std::size_t shape[] = {rows, cols};
+  std::string bytes = npy_head<T>(shape);
+  bytes.append(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(T));
+  write_atomically(file, bytes);
+  double apart = 0;
+  for (std::size_t k = 0; k < cols; ++k) {
+    double mean = 0;
+    for (std::size_t row = 0; row < rows; ++row) mean += static_cast<double>(x[row * cols + k]);
+    mean /= static_cast<double>(rows);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const double d = static_cast<double>(x[row * cols + k]) - mean;
+      apart += d * d;
+    }
+  }
+  return apart;
+}
+
+// One row of metrics.csv: what each site has measured alone, for all agents.
+Metrics merged(const std::vector<Part>& parts, std::size_t line) {
+  const MetricColumns columns = site_columns();
+  Metrics m;
+  const auto agents = static_cast<double>(parts.back().agents.back() + 1);
+  for (const Part& p : parts) {
+    const double share = static_cast<double>(p.agents.size()) / agents;
+    if (line >= p.lines.size())
+      throw FormatError(fmt::format("{}: has {} rows, expected more",
+                                    (p.folder / "metrics.csv").string(), p.lines.size()));
+    std::string_view left = p.lines[line];
+    for (const MetricInfo& column : columns) {
+      const auto value = parse_number<double>(take_cell(left));
+      if (!value) continue;
+      if (column.column == "iteration") m.iteration = static_cast<std::uint32_t>(*value);
+      if (column.column == "seconds") m.seconds = std::max(m.seconds, *value);
+      if (column.column == "bits_paper") m.bits_paper += share * *value;
+      if (column.column == "bits_payload") m.bits_payload += share * *value;
+      if (column.column == "bits_link") m.bits_link += share * *value;
+      if (column.column == "loss_local") m.loss_local = m.loss_local.value_or(0) + share * *value;
+      if (column.column == "surrogate_error")
+        m.surrogate_error = m.surrogate_error.value_or(0) + *value;
+    }
+  }
+  return m;
+}
+
+// True if a process has the folder of this site.
+bool is_up(const fs::path& folder) {
+  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return fd.get() >= 0 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0;
+}
+
+}  // namespace
+
+json collect_network(const std::vector<fs::path>& folders, const fs::path& out) {
+  const std::vector<Part> parts = read_parts(folders);
+  json all = parts.front().summary;
+  all["digest"] = digest_of(parts);
+  all["ledger"] = ledger_of(parts);
+  all["inputs"]["agents"] = json::array();
+  all["sites"] = json::array();
+  double seconds = 0;
+  for (const Part& p : parts) {
+    for (const json& agent : p.summary["inputs"]["agents"])
+      all["inputs"]["agents"].push_back(agent);
+    json site = p.site();
+    for (const char* key : {"logged", "roster_config"}) site.erase(key);
+    for (const char* key : {"version", "instruction_set", "kernel", "blas"})
+      site["machine"][key] = p.summary.value(key, json());
+    all["sites"].push_back(std::move(site));
+    seconds = std::max(seconds, p.summary["seconds"]["total"].get<double>());
+  }
+  all["config"] = parts.front().site()["roster_config"];
+  for (const char* key : {"site", "memory", "transport"}) all.erase(key);
+  all["seconds"] = {{"total", seconds}};
+  all["date"] = utc_now();
+  MetricColumns columns = site_columns(), last = metric_columns(MetricLevel::local);
+  RunFolder folder(out, columns);
+  folder.claim(false);
+  folder.create();
+  const double consensus = all["config"]["precision"] == "double"
+                               ? write_models<double>(parts, out / "final.npy")
+                               : write_models<float>(parts, out / "final.npy");
+  std::vector<std::string> lines;
+  for (std::size_t line = 0; line < parts.front().lines.size(); ++line) {
+    Metrics m = merged(parts, line);
+    m.consensus = consensus;
+    const bool at_the_end = m.iteration == all["iterations"];
+    lines.push_back(to_csv(m, at_the_end ? last : columns));
+  }
+  folder.set_metrics(std::move(lines));
+  folder.publish_metrics(true);
+  folder.write_summary(all);
+  return all;
+}
+
+json network_status(const std::vector<fs::path>& folders) {
+  json all = json::array();
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    if (!fs::exists(folder / "operator.pub", error))
+      throw FormatError(fmt::format("{}: is not the folder of a site", folder.string()));
+    json status{{"state", "starting"}};
+    if (fs::exists(folder / "status.json", error)) {
+      json found = parse_json(read_bytes(folder / "status.json"));
+      if (found.is_object()) status = std::move(found);
+    }
+    status["folder"] = folder.string();
+    status["up"] = is_up(folder);
+    all.push_back(std::move(status));
+  }
+  return all;
+}
+
+}  // namespace ticopd

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/claim.hpp"
+#include "ticopd/experiment/prepare.hpp"
+#include "ticopd/site/keys.hpp"
+#include "ticopd/site/network.hpp"
+#include "ticopd/site/roster.hpp"
+#include "ticopd/system/file.hpp"
+
+namespace ticopd {
+
+namespace fs = std::filesystem;
+
+void make_key_files(const std::string& name, bool for_operator, const fs::path& folder) {
+  check_key_name(name, "the name");
+  write_keys(make_keys(for_operator ? KeyKind::owner : KeyKind::site, name), folder);
+}
+
+void make_network(const NewNetwork& network) {
+  Roster roster{.config = Config::read(network.config, network.set)};
+  const int agents = configured_agents(roster.config);
+  if (network.sites < 2 || network.sites > agents)
+    throw UsageError(fmt::format("--sites {}: allowed are 2 to {}, the number of agents",
+                                 network.sites, agents));
+  if (network.port < 1 || network.port > 65536 - network.sites)
+    throw UsageError(fmt::format("--port {}: allowed are 1 to {} for {} sites", network.port,
+                                 65536 - network.sites, network.sites));
+  std::vector<KeyPair> keys;
+  for (int s = 0, next = 0; s < network.sites; ++s) {
+    keys.push_back(make_keys(KeyKind::site, fmt::format("site-{}", s)));
+    RosterSite site{.name = keys.back().name,
+                    .agents = {},
+                    .address = fmt::format("{}:{}", network.host, network.port + s),
+                    .key = keys.back().public_key};
+    for (const int end = agents * (s + 1) / network.sites; next < end; ++next)
+      site.agents.push_back(next);
+    roster.sites.push_back(std::move(site));
+  }
+  check_roster(roster);
+  FolderClaim claim(network.out);
+  claim.hold();
+  if (!is_empty_folder(network.out))
+    throw UsageError(
+        fmt::format("--out {}: is not empty; give a new folder", network.out.string()));
+  const KeyPair owner = make_keys(KeyKind::owner, "operator");
+  write_keys(owner, network.out);
+  for (const KeyPair& site : keys) write_keys(site, network.out);
+  const std::string text = roster_text(roster);
+  const fs::path file = network.out / "roster.toml";
+  write_atomically(file, text);
+  write_atomically(signature_file(file), signature_text(owner.public_key, sign(owner, text)));
+}
+
+void sign_roster(const fs::path& file, const fs::path& key) {
+  const KeyPair owner = read_keys(key, KeyKind::owner);
+  const std::string text = read_bytes(file);
+  check_roster(parse_roster(text, file.string()));
+  write_atomically(signature_file(file), signature_text(owner.public_key, sign(owner, text)));
+}
+
+}  // namespace ticopd

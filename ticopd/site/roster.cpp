@@ -1,0 +1,266 @@
+#include "ticopd/site/roster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "ticopd/error.hpp"
+#include "ticopd/experiment/kinds.hpp"
+#include "ticopd/experiment/options.hpp"
+#include "ticopd/experiment/prepare.hpp"
+#include "ticopd/network/placement.hpp"
+#include "ticopd/numeric/parse_number.hpp"
+#include "ticopd/site/keys.hpp"
+#include "ticopd/system/text.hpp"
+#include "ticopd/transport/frame.hpp"
+
+namespace ticopd {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw ConfigError(what);
+}
+
+json table_of(std::string_view toml, const std::string& name) {
+  try {
+    return toml_to_json(toml, name);
+  } catch (const ConfigError& e) {
+    throw FormatError(e.what());
+  }
+}
+
+void refuse_other_keys(const json& table, const std::string& where,
+                       std::initializer_list<std::string_view> allowed) {
+  for (const auto& [key, value] : table.items())
+    if (std::ranges::find(allowed, key) == allowed.end())
+      refuse(not_allowed(where, printable(key), std::span(allowed.begin(), allowed.size())));
+}
+
+std::uint32_t count_of(const json& roster, const char* key, const std::string& name) {
+  const json value = roster.value(key, json());
+  if (!value.is_number_integer() || value < 1 || value > 0xffffffffu)
+    refuse(
+        fmt::format("{}: {} = {}: allowed is a whole number from 1 on", name, key, value.dump()));
+  return value.get<std::uint32_t>();
+}
+
+std::string word_of(const json& site, const char* key, const std::string& where, bool required) {
+  if (!site.contains(key) && !required) return {};
+  const json value = site.value(key, json());
+  if (!value.is_string()) refuse(fmt::format("{}: {} is missing, or is no text", where, key));
+  return value.get<std::string>();
+}
+
+RosterSite parse_site(const json& site, const std::string& name, std::size_t number) {
+  std::string where = fmt::format("{}: site {}", name, number + 1);
+  if (!site.is_object()) refuse(where + ": is no table");
+  refuse_other_keys(site, where, {"name", "agents", "address", "key"});
+  RosterSite s;
+  s.name = word_of(site, "name", where, true);
+  where = fmt::format("{}: site \"{}\"", name, printable(s.name));
+  s.address = word_of(site, "address", where, false);
+  s.key = word_of(site, "key", where, true);
+  const json agents = site.value("agents", json());
+  const auto fits = [](const json& a) {
+    return a.is_number_integer() && a >= 0 && a <= 1'000'000'000;
+  };
+  if (!agents.is_array() || agents.empty() || !std::ranges::all_of(agents, fits))
+    refuse(fmt::format("{}: agents = {}: expected the numbers of its agents, as [0, 1]", where,
+                       agents.dump()));
+  s.agents = agents.get<std::vector<int>>();
+  return s;
+}
+
+// What only one process with all agents and data can do, or what would make one site read a file
+// that another one names.
+void check_config(const Config& config) {
+  if (has_external_objective(config.tree()))
+    refuse("problem.objective = \"external\": sites cannot run the objective of a program");
+  if (const auto kind = config.get<std::string>("network.transport"); kind != "none")
+    refuse(
+        fmt::format("network.transport = \"{}\": allowed is \"none\": the roster says who runs "
+                    "what",
+                    kind));
+  if (config.get<bool>("log.lyapunov"))
+    refuse("log.lyapunov = true: it couples all agents, and a site sees only its own");
+  if (config.get<std::string>("graph.kind") == "file")
+    refuse(
+        "graph.kind = \"file\": a roster names no files; write the edges into graph.edges, with "
+        "graph.kind = \"edges\"");
+  check(config);
+}
+
+void check_agents(const Roster& roster, int agents) {
+  std::map<int, const RosterSite*> host;
+  int next = 0;
+  for (const RosterSite& s : roster.sites)
+    for (const int agent : s.agents) {
+      if (agent >= agents)
+        refuse(fmt::format("site {}: agent {}: the graph has the agents 0 to {}", s.name, agent,
+                           agents - 1));
+      if (const auto [at, is_new] = host.emplace(agent, &s); !is_new)
+        refuse(fmt::format("agent {} stands twice: at site {} and at site {}", agent,
+                           at->second->name, s.name));
+    }
+  for (int agent = 0; agent < agents; ++agent)
+    if (!host.contains(agent)) refuse(fmt::format("agent {} stands at no site", agent));
+  for (const RosterSite& s : roster.sites)
+    for (const int agent : s.agents)
+      if (agent != next++)
+        refuse(
+            fmt::format("site {}: agent {}, where agent {} is next: sites host blocks of agents, "
+                        "in the order of the roster",
+                        s.name, agent, next - 1));
+}
+
+}  // namespace
+
+int Roster::find(std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (const RosterSite& s : sites) {
+    if (s.name == name) return static_cast<int>(names.size());
+    names.push_back(s.name);
+  }
+  throw ConfigError(not_allowed("--as", printable(name), names));
+}
+
+std::vector<int> Roster::blocks() const {
+  std::vector<int> all;
+  for (const RosterSite& s : sites) all.push_back(static_cast<int>(s.agents.size()));
+  return all;
+}
+
+int Roster::agents() const {
+  int all = 0;
+  for (const int count : blocks()) all += count;
+  return all;
+}
+
+Roster parse_roster(std::string_view toml, const std::string& name) {
+  const json table = table_of(toml, name);
+  if (!table.is_object() || !table.contains("config") || !table.contains("site"))
+    throw FormatError(fmt::format("{}: is not a roster ([[site]] or [config] is missing)", name));
+  refuse_other_keys(table, name, {"version", "epoch", "site", "config"});
+  if (!table["site"].is_array() || table["site"].size() < 2)
+    refuse(fmt::format("{}: a network has two sites or more", name));
+  Roster roster{.config = Config::resolved(table["config"], ".")};
+  roster.version = count_of(table, "version", name);
+  roster.epoch = count_of(table, "epoch", name);
+  for (const json& site : table["site"])
+    roster.sites.push_back(parse_site(site, name, roster.sites.size()));
+  return roster;
+}
+
+std::string roster_text(const Roster& roster) {
+  json table{{"version", roster.version}, {"epoch", roster.epoch}, {"site", json::array()}};
+  for (const RosterSite& s : roster.sites) {
+    table["site"].push_back({{"name", s.name}, {"agents", s.agents}, {"key", s.key}});
+    if (!s.address.empty()) table["site"].back()["address"] = s.address;
+  }
+  table["config"] = roster.config.tree();
+  return json_to_toml(table);
+}
+
+void check_roster(const Roster& roster) {
+  std::set<std::string> names, keys, addresses;
+  for (const RosterSite& s : roster.sites) {
+    check_key_name(s.name, "site");
+    if (!names.insert(s.name).second) refuse(fmt::format("two sites have the name {}", s.name));
+    if (!is_key(s.key))
+      refuse(fmt::format("site {}: key = \"{}\": is no public key; copy it from {}.pub", s.name,
+                         printable(s.key), s.name));
+    if (!keys.insert(s.key).second)
+      refuse(fmt::format("site {}: another site has the same key", s.name));
+    if (s.address.empty()) continue;
+    parse_address(s.address, fmt::format("site {}: address", s.name));
+    if (!addresses.insert(s.address).second)
+      refuse(fmt::format("site {}: another site has the address {}", s.name, s.address));
+  }
+  check_config(roster.config);
+  const Graph graph = graph_of(roster);
+  check_agents(roster, graph.agents());
+  const auto neighbours = neighbouring_sites(roster, graph);
+  for (std::size_t a = 0; a < roster.sites.size(); ++a)
+    for (std::size_t b = a + 1; b < roster.sites.size(); ++b)
+      if (neighbours[a][b] && roster.sites[a].address.empty() && roster.sites[b].address.empty())
+        refuse(
+            fmt::format("sites {} and {} are neighbours and neither has an address: one of them "
+                        "must be reachable",
+                        roster.sites[a].name, roster.sites[b].name));
+}
+
+Graph graph_of(const Roster& roster) {
+  return make_graph(graph_options(roster.config), roster.config.get<std::uint64_t>("seed"));
+}
+
+std::vector<std::vector<bool>> neighbouring_sites(const Roster& roster, const Graph& graph) {
+  const std::size_t count = roster.sites.size();
+  const std::vector<int> blocks = roster.blocks();
+  const Placement placement(graph, static_cast<int>(count), 0, {}, blocks);
+  std::vector<std::vector<bool>> all(count, std::vector<bool>(count));
+  for (int i = 0; i < graph.agents(); ++i)
+    for (const int j : graph.neighbours(i)) {
+      const auto a = static_cast<std::size_t>(placement.owner(i));
+      const auto b = static_cast<std::size_t>(placement.owner(j));
+      if (a != b) all[a][b] = all[b][a] = true;
+    }
+  return all;
+}
+
+std::uint64_t network_number(const Roster& roster, const std::string& operator_key) {
+  json all{operator_key, roster.epoch, roster.config.tree()["name"], roster.config.identity()};
+  for (const RosterSite& s : roster.sites) all.push_back({s.name, s.agents});
+  const std::string text = all.dump();
+  return hash_row(std::as_bytes(std::span(text)));
+}
+
+fs::path signature_file(const fs::path& roster) {
+  return roster.string() + ".sig";
+}
+
+std::string signature_text(const std::string& operator_key, const std::string& signature) {
+  return fmt::format("operator = \"{}\"\nsignature = \"{}\"\n", operator_key, signature);
+}
+
+void check_signature(std::string_view roster, std::string_view signature,
+                     const std::string& operator_key, const std::string& name) {
+  const json table = table_of(signature, name + ".sig");
+  const auto word = [&](const char* key) {
+    if (!table.contains(key) || !table[key].is_string())
+      throw FormatError(fmt::format("{}.sig: is not a signature: {} is missing", name, key));
+    return table[key].get<std::string>();
+  };
+  const std::string signer = word("operator"), signed_text = word("signature");
+  if (signer != operator_key)
+    throw ConfigError(
+        fmt::format("{}: signed by the operator {}, and this site follows the operator "
+                    "{}",
+                    name, printable(signer), operator_key));
+  if (!verify_signature(operator_key, roster, signed_text))
+    throw FormatError(fmt::format(
+        "{}: was changed after it was signed; the operator signs it with `ticopd network sign`",
+        name));
+}
+
+Address parse_address(const std::string& text, const std::string& key) {
+  const std::size_t colon = text.rfind(':');
+  const std::string host = text.substr(0, colon);
+  const int port = colon == std::string::npos
+                       ? 0
+                       : parse_number<int>(std::string_view(text).substr(colon + 1)).value_or(0);
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  const auto odd = [](unsigned char c) { return c <= ' ' || c == '/' || c == ';' || c == 127; };
+  if (port < 1 || port > 65535 || host.empty() || std::ranges::any_of(host, odd) ||
+      (!bracketed && host.find(':') != std::string::npos))
+    refuse(fmt::format("{} = \"{}\": allowed is HOST:PORT with a port from 1 to 65535", key,
+                       printable(text)));
+  return {host, port};
+}
+
+}  // namespace ticopd

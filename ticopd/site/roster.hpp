@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ticopd/experiment/config.hpp"
+#include "ticopd/graph/graph.hpp"
+
+namespace ticopd {
+
+struct RosterSite {
+  std::string name;
+  std::vector<int> agents;  // a block
+  std::string address;      // HOST:PORT where others reach it; empty: it only connects
+  std::string key;          // the public one
+};
+
+// The sites of a network and what they run: a TOML file that the operator signs. Sites host blocks
+// of agents in the roster's order.
+struct Roster {
+  std::uint32_t version = 1, epoch = 1;
+  std::vector<RosterSite> sites = {};
+  Config config;
+
+  int find(std::string_view name) const;  // ConfigError, with the nearest name
+  std::vector<int> blocks() const;        // agents of each site
+  int agents() const;
+};
+
+// FormatError for text that is no roster; ConfigError for values that no roster can have. `name` is
+// for messages.
+Roster parse_roster(std::string_view toml, const std::string& name);
+std::string roster_text(const Roster& roster);
+
+// All that can be refused without data: two sites of one name, an agent twice or never, keys,
+// addresses, neighbours of which none has an address, what sites cannot run, and the config itself.
+// ConfigError.
+void check_roster(const Roster& roster);
+
+// Sites that have a link, so that they talk to each other.
+std::vector<std::vector<bool>> neighbouring_sites(const Roster& roster, const Graph& graph);
+Graph graph_of(const Roster& roster);
+
+// A number that all sites of this run share, and no others. A change of keys, addresses and
+// machines leaves it as it is.
+std::uint64_t network_number(const Roster& roster, const std::string& operator_key);
+
+// The detached signature beside a roster, over its exact bytes.
+std::filesystem::path signature_file(const std::filesystem::path& roster);
+std::string signature_text(const std::string& operator_key, const std::string& signature);
+// FormatError: damaged, or the roster was changed after it was signed. ConfigError: another
+// operator signed it.
+void check_signature(std::string_view roster, std::string_view signature,
+                     const std::string& operator_key, const std::string& name);
+
+// "HOST:PORT"; the host of an IPv6 address stands in brackets. ConfigError naming `key`.
+struct Address {
+  std::string host;
+  int port = 0;
+};
+Address parse_address(const std::string& text, const std::string& key);
+
+}  // namespace ticopd

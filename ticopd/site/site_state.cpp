@@ -1,0 +1,256 @@
+#include "ticopd/site/site_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "ticopd/error.hpp"
+#include "ticopd/site/planted.hpp"
+#include "ticopd/system/json.hpp"
+#include "ticopd/transport/frame.hpp"
+
+namespace ticopd {
+namespace {
+
+using nlohmann::json;
+
+// magic | length of the head | head (JSON) | frames of the outboxes | rows | XXH3-64 of all before
+constexpr std::string_view magic = "TCSITE1\n";
+
+template <class T>
+struct Tensors final : StateVisitor<T> {
+  void field(std::string_view name, Field<T>& rows) override { all.push_back({name, &rows}); }
+  void mirror(std::string_view name, AnyMirror<T>& m) override { all.push_back({name, &m.rows()}); }
+  struct Tensor {
+    std::string_view name;
+    Field<T>* rows;
+    json shape() const { return {name, rows->rows(), rows->cols(), sizeof(T)}; }
+  };
+  std::vector<Tensor> all;
+};
+
+void append(Bytes& to, const void* from, std::size_t size) {
+  const auto* bytes = static_cast<const std::byte*>(from);
+  to.insert(to.end(), bytes, bytes + size);
+}
+
+json record_json(const SessionRecord& r) {
+  json frames = json::array();
+  for (const SentFrame& f : r.outbox) frames.push_back({f.channel, f.frame.size(), f.chain});
+  return {{"consumed", {r.consumed, r.consumed_chain}},
+          {"sent", {r.sent, r.sent_chain}},
+          {"trimmed", {r.trimmed, r.trimmed_chain}},
+          {"outbox", std::move(frames)}};
+}
+
+// The head, and where the bytes behind it begin.
+struct Parts {
+  json head;
+  std::span<const std::byte> body;  // without the hash at the end
+};
+
+Parts parts_of(std::span<const std::byte> bytes) {
+  std::uint64_t length = 0, check = 0;
+  const std::size_t fixed = magic.size() + sizeof length;
+  if (bytes.size() < fixed + sizeof check ||
+      std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
+    throw FormatError("is not the checkpoint of a site");
+  std::memcpy(&check, bytes.data() + bytes.size() - sizeof check, sizeof check);
+  bytes = bytes.first(bytes.size() - sizeof check);
+  if (check != hash_row(bytes) && !planted(Bug::trust_files))
+    throw FormatError("is damaged (its hash differs)");
+  std::memcpy(&length, bytes.data() + magic.size(), sizeof length);
+  if (length > bytes.size() - fixed) throw FormatError("is damaged (length of its head)");
+  const auto* text = reinterpret_cast<const char*>(bytes.data() + fixed);
+  return {parse_json({text, length}), bytes.subspan(fixed + length)};
+}
+
+}  // namespace
+
+template <class T>
+Bytes encode_state(const SiteState& s, AnyRun<T>& run) {
+  Tensors<T> tensors;
+  run.visit(tensors);
+  json head{
+      {"round", s.round}, {"network", s.network}, {"ledger", s.ledger}, {"seconds", s.seconds}};
+  for (const LoggedRows& l : s.logged) {
+    json rows = json::array();
+    for (const RowHash& hash : l.rows) rows.push_back(hex_of(hash));
+    head["logged"].push_back({l.round, std::move(rows), l.metrics});
+  }
+  for (const SessionRecord& r : s.sessions) head["sessions"].push_back(record_json(r));
+  for (const auto& t : tensors.all) head["tensors"].push_back(t.shape());
+  const std::string text = head.dump();
+  const std::uint64_t length = text.size();
+  Bytes bytes;
+  append(bytes, magic.data(), magic.size());
+  append(bytes, &length, sizeof length);
+  append(bytes, text.data(), text.size());
+  for (const SessionRecord& r : s.sessions)
+    for (const SentFrame& f : r.outbox) append(bytes, f.frame.data(), f.frame.size());
+  for (const auto& t : tensors.all)
+    for (std::size_t row = 0; row < t.rows->rows(); ++row) {
+      const std::span<const T> values = std::as_const(*t.rows).row(row);
+      append(bytes, values.data(), values.size_bytes());
+    }
+  const std::uint64_t check = hash_row(bytes);
+  append(bytes, &check, sizeof check);
+  return bytes;
+}
+
+SiteState decode_state(std::span<const std::byte> bytes) try {
+  const Parts parts = parts_of(bytes);
+  const json& head = parts.head;
+  SiteState s;
+  s.round = head.at("round").get<std::uint32_t>();
+  s.network = head.at("network").get<std::uint64_t>();
+  s.ledger = head.at("ledger");
+  s.seconds = head.at("seconds").get<double>();
+  for (const json& l : head.value("logged", json::array())) {
+    LoggedRows rows{l.at(0).get<std::uint32_t>(), {}};
+    for (const json& hash : l.at(1)) rows.rows.push_back(hash_of_hex(hash.get<std::string>()));
+    rows.metrics = l.at(2).get<std::string>();
+    s.logged.push_back(std::move(rows));
+  }
+  std::span<const std::byte> body = parts.body;
+  const auto number = [](const json& r, const char* key, std::size_t i) {
+    return r.at(key).at(i).get<std::uint64_t>();
+  };
+  for (const json& r : head.value("sessions", json::array())) {
+    SessionRecord record{.consumed = number(r, "consumed", 0),
+                         .consumed_chain = number(r, "consumed", 1),
+                         .sent = number(r, "sent", 0),
+                         .sent_chain = number(r, "sent", 1),
+                         .trimmed = number(r, "trimmed", 0),
+                         .trimmed_chain = number(r, "trimmed", 1)};
+    for (const json& f : r.at("outbox")) {
+      const auto size = f.at(1).get<std::uint64_t>();
+      if (size > body.size()) throw FormatError("is damaged (length of a frame)");
+      const auto frame = body.first(size);
+      record.outbox.push_back({f.at(0).get<std::uint32_t>(), Bytes(frame.begin(), frame.end()),
+                               f.at(2).get<std::uint64_t>()});
+      body = body.subspan(size);
+    }
+    if (record.trimmed > record.sent || record.sent - record.trimmed != record.outbox.size())
+      throw FormatError("is damaged (numbers of frames)");
+    s.sessions.push_back(std::move(record));
+  }
+  return s;
+} catch (const json::exception&) {
+  throw FormatError("is damaged (values of its head)");
+}
+
+template <class T>
+void restore_rows(std::span<const std::byte> bytes, AnyRun<T>& run) try {
+  const Parts parts = parts_of(bytes);
+  [[maybe_unused]] const std::size_t hosted = run.x().rows();
+  Tensors<T> tensors;
+  run.visit(tensors);
+  json shapes = json::array();
+  std::size_t size = 0;
+  for (const auto& t : tensors.all) {
+    shapes.push_back(t.shape());
+    size += t.rows->rows() * t.rows->cols() * sizeof(T);
+  }
+  // The rows are at the end, behind the frames.
+  if (parts.head.value("tensors", json::array()) != shapes || size > parts.body.size())
+    throw FormatError("has rows of another run");
+  const std::byte* from = parts.body.data() + (parts.body.size() - size);
+  for (const auto& t : tensors.all)
+    for (std::size_t row = 0; row < t.rows->rows(); ++row) {
+      const std::span<T> values = t.rows->row(row);
+      if (planted(Bug::forget_ghosts) && row >= hosted) {
+        from += values.size_bytes();
+        continue;
+      }
+      std::memcpy(values.data(), from, values.size_bytes());
+      from += values.size_bytes();
+    }
+} catch (const json::exception&) {
+  throw FormatError("is damaged (values of its head)");
+}
+
+template Bytes encode_state<float>(const SiteState&, AnyRun<float>&);
+template Bytes encode_state<double>(const SiteState&, AnyRun<double>&);
+template void restore_rows<float>(std::span<const std::byte>, AnyRun<float>&);
+template void restore_rows<double>(std::span<const std::byte>, AnyRun<double>&);
+
+namespace {
+
+constexpr std::string_view stem = "site.", ending = ".checkpoint", unfinished = ".tmp";
+
+std::string name_of(std::uint64_t number) {
+  return fmt::format("{}{:012}{}", stem, number, ending);
+}
+
+std::optional<std::uint64_t> number_of(std::string_view file) {
+  if (!file.starts_with(stem)) return std::nullopt;
+  file.remove_prefix(stem.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(file.data(), file.data() + file.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+// The folder is flushed first: a process that was killed between a rename and its flush has left a
+// name that a power failure would still take back, and what is read here will be confirmed.
+Generations::Generations(Store& store) : store_(store) {
+  store.sync_folder();
+  for (const std::string& file : store.list())
+    if (const auto number = number_of(file)) {
+      last_ = std::max(last_, *number);
+      if (file == name_of(*number))
+        whole_.push_back(*number);
+      else if (file.ends_with(unfinished))
+        store.remove(file);
+    }
+  std::ranges::sort(whole_);
+}
+
+std::optional<Generations::Found> Generations::newest() {
+  while (!whole_.empty()) {
+    try {
+      Bytes bytes = store_.read(name_of(whole_.back()));
+      SiteState state = decode_state(bytes);
+      return Found{std::move(bytes), std::move(state)};
+    } catch (const FormatError&) {
+      store_.remove(name_of(whole_.back()));
+      whole_.pop_back();
+    }
+  }
+  return std::nullopt;
+}
+
+void Generations::write(std::span<const std::byte> bytes) {
+  const std::uint64_t number = ++last_;  // a name that failed once is not used again
+  const std::string file = name_of(number);
+  const std::string temporary = file + std::string(unfinished);
+  try {
+    store_.write(temporary, bytes);
+    if (!planted(Bug::no_sync)) store_.sync(temporary);
+    store_.rename(temporary, file);
+    if (!planted(Bug::no_folder_sync)) store_.sync_folder();
+  } catch (const DiskError&) {
+    if (planted(Bug::trust_fsync) || planted(Bug::trust_write)) {
+      store_.rename(temporary, file);
+      whole_.push_back(number);
+      return;
+    }
+    for (const std::string& left : {temporary, file}) try {
+        store_.remove(left);
+      } catch (const DiskError&) {
+      }
+    throw;
+  }
+  whole_.push_back(number);
+  while (whole_.size() > (planted(Bug::one_generation) ? 1 : 2)) {
+    store_.remove(name_of(whole_.front()));
+    whole_.erase(whole_.begin());
+  }
+}
+
+}  // namespace ticopd

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ticopd/algorithms/any_run.hpp"
+#include "ticopd/run/digest.hpp"
+#include "ticopd/site/session.hpp"
+#include "ticopd/site/world.hpp"
+
+namespace ticopd {
+
+// The hashes of rows of x at a logged round: a part of the run's digest that a site can know.
+struct LoggedRows {
+  std::uint32_t round = 0;
+  std::vector<RowHash> rows;  // of the hosted agents
+  std::string metrics = {};   // a row of the site's metrics.csv; empty: it was not measured
+};
+
+// What a site's checkpoint holds beside the rows of its run.
+struct SiteState {
+  std::uint32_t round = 0;
+  std::uint64_t network = 0;
+  nlohmann::json ledger;  // of the hosted agents
+  std::vector<LoggedRows> logged;
+  std::vector<SessionRecord> sessions;  // by site
+  double seconds = 0;                   // in the run, of all processes of this site
+};
+
+// A checkpoint as bytes, with a hash over all of them: fields and mirrors with their ghost rows.
+template <class T>
+Bytes encode_state(const SiteState& state, AnyRun<T>& run);
+
+// FormatError if the bytes are damaged, or of another run than this one. Fills the run's rows.
+SiteState decode_state(std::span<const std::byte> bytes);
+template <class T>
+void restore_rows(std::span<const std::byte> bytes, AnyRun<T>& run);
+
+extern template Bytes encode_state<float>(const SiteState&, AnyRun<float>&);
+extern template Bytes encode_state<double>(const SiteState&, AnyRun<double>&);
+extern template void restore_rows<float>(std::span<const std::byte>, AnyRun<float>&);
+extern template void restore_rows<double>(std::span<const std::byte>, AnyRun<double>&);
+
+// The two newest checkpoints of a site in its folder. A new one is written, flushed and given its
+// name before the oldest is removed, so that a site always finds a whole one; the frames that it
+// says are safe are those that the older of the two has consumed.
+class Generations {
+ public:
+  explicit Generations(Store& store);
+
+  // The newest that is whole; empty: there is none.
+  struct Found {
+    Bytes bytes;
+    SiteState state;
+  };
+  std::optional<Found> newest();
+
+  // DiskError if it could not be written; the old ones are then still there.
+  void write(std::span<const std::byte> bytes);
+
+ private:
+  Store& store_;
+  std::vector<std::uint64_t> whole_;  // ascending
+  std::uint64_t last_ = 0;            // the highest number that a file has, whole or not
+};
+
+}  // namespace ticopd

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ticopd/site/session.hpp"
+#include "ticopd/site/world.hpp"
+#include "ticopd/transport/transport.hpp"
+
+namespace ticopd {
+
+// The sites of a network, as one of them sees them.
+struct SiteNames {
+  std::vector<std::string> names;  // by number
+  int own = 0;
+  std::uint64_t network = 0;  // a number that all sites of this run share, and no others
+};
+
+// Frames between sites as a transport: a rank is a site. A frame is kept until the other site has
+// it in a checkpoint, so a site that is down for a while loses nothing; whoever needs its frames
+// waits. Nothing else is shared: no rank decides for others, and no value is gathered.
+class SiteTransport final : public Transport {
+ public:
+  // Called about once a second of waiting in `receive`; may throw to end the wait.
+  using OnWait = std::function<void(int site, Time since)>;
+
+  SiteTransport(World& world, const SiteNames& sites, SessionLimits limits = {},
+                std::vector<SessionRecord> records = {});
+
+  int rank() const override { return sites_.own; }
+  int size() const override { return static_cast<int>(sites_.names.size()); }
+  void abandon(int, const std::string&) override {}  // others wait until this site is back
+
+  void on_wait(OnWait f) { on_wait_ = std::move(f); }
+
+  // Sends what is due and takes in what comes, until then.
+  void pump(Time until);
+
+  std::vector<SessionRecord> records() const;
+  void make_safe(const std::vector<std::uint64_t>& consumed);  // by site
+  std::vector<std::uint64_t> consumed() const;
+  std::size_t unsafe_bytes() const;
+  bool confirmed() const;  // every neighbour has all it needs
+  void say_done();
+  const Session& at(int site) const { return *sessions_[static_cast<std::size_t>(site)]; }
+  bool all_done() const;  // every neighbour has said so, too
+  std::uint64_t resent_bytes() const;
+
+ protected:
+  void do_send(int to, std::uint32_t channel, Bytes frame) override;
+  Arrival do_receive(int from, std::uint32_t channel, std::size_t most) override;
+
+ private:
+  Session& session(int site) { return *sessions_[static_cast<std::size_t>(site)]; }
+  void send_due();
+  void take(const Wire::Arrived& arrived);
+
+  World& world_;
+  SiteNames sites_;
+  std::vector<std::unique_ptr<Session>> sessions_;  // by site; our own stays unused
+  OnWait on_wait_;
+};
+
+}  // namespace ticopd

@@ -1,0 +1,351 @@
+// The sockets of a site: libticopd_zmq.so. Only this file knows ZeroMQ.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <zmq.hpp>
+
+#include "ticopd/error.hpp"
+#include "ticopd/site/messages.hpp"
+#include "ticopd/site/site_wire.hpp"
+
+namespace ticopd {
+namespace {
+
+constexpr int largest_message = 257 << 10;
+static_assert(largest_message >= static_cast<int>(piece_bytes + message_header_bytes));
+constexpr std::size_t most_waiting = 16
+                                     << 20;  // bytes to one site that its socket does not take yet
+constexpr Time silence = 15 * one_second;    // then a connection is made anew
+constexpr Time self_test = 30 * one_second;  // at most; a busy machine takes its time
+constexpr Time full_socket = one_second / 1000;  // until it is tried again
+
+Time now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string_view text_of(const zmq::message_t& m) {
+  return {m.data<char>(), m.size()};
+}
+
+// The settings that all sockets between sites share, before they are bound or connected.
+void prepare(zmq::socket_t& s, bool ipv6) {
+  s.set(zmq::sockopt::maxmsgsize, std::int64_t{largest_message});
+  s.set(zmq::sockopt::handshake_ivl, 5000);
+  s.set(zmq::sockopt::heartbeat_ivl, 500);
+  s.set(zmq::sockopt::heartbeat_timeout, 1500);
+  s.set(zmq::sockopt::sndhwm, 256);
+  s.set(zmq::sockopt::rcvhwm, 256);
+  s.set(zmq::sockopt::linger, 200);  // the last word of a site that ends
+  s.set(zmq::sockopt::reconnect_ivl, 100);
+  s.set(zmq::sockopt::reconnect_ivl_max, 5000);
+  s.set(zmq::sockopt::tcp_keepalive, 1);
+  s.set(zmq::sockopt::ipv6, ipv6);
+}
+
+bool is_ipv6(const std::string& address) {
+  return address.starts_with('[');
+}
+
+// A dealer that proves to be `key`, to the listener of a site with the key `server`.
+zmq::socket_t dealer_to(zmq::context_t& context, const std::string& address,
+                        const std::string& server, const std::string& key,
+                        const std::string& secret) {
+  zmq::socket_t s(context, zmq::socket_type::dealer);
+  prepare(s, is_ipv6(address));
+  s.set(zmq::sockopt::immediate, true);
+  s.set(zmq::sockopt::curve_serverkey, zmq::buffer(server));
+  s.set(zmq::sockopt::curve_publickey, zmq::buffer(key));
+  s.set(zmq::sockopt::curve_secretkey, zmq::buffer(secret));
+  s.connect("tcp://" + address);
+  return s;
+}
+
+class ZmqWire final : public SiteWire {
+ public:
+  explicit ZmqWire(const WireSettings& settings)
+      : settings_(settings), zap_(context_, zmq::socket_type::rep) {
+    const std::size_t count = settings.sites.size();
+    counts_.sent.resize(count);
+    counts_.received.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const WirePeer& other = settings.sites[i];
+      const bool later = static_cast<int>(i) > settings.own;
+      const bool mine_has_address = !own().address.empty();
+      peers_.push_back({});
+      peers_[i].neighbour = other.neighbour && static_cast<int>(i) != settings.own;
+      peers_[i].dialled = later ? !other.address.empty() : !mine_has_address;
+    }
+    zap_.set(zmq::sockopt::linger, 0);
+    zap_.bind("inproc://zeromq.zap.01");  // before any listener, else everybody would be let in
+    if (!settings.listen.empty()) listen();
+    for (std::size_t i = 0; i < count; ++i)
+      if (peers_[i].neighbour && peers_[i].dialled) dial(i);
+  }
+
+  void send(int site, Bytes message) override {
+    if (message.size() > static_cast<std::size_t>(largest_message))
+      throw std::logic_error("ZmqWire::send: a message that no site takes");
+    Peer& peer = peers_.at(static_cast<std::size_t>(site));
+    if (!peer.neighbour) return;
+    if (peer.waiting_bytes + message.size() > most_waiting) return;  // will be sent again
+    peer.waiting_bytes += message.size();
+    peer.waiting.push_back(std::move(message));
+    flush(static_cast<std::size_t>(site));
+  }
+
+  std::optional<Arrived> receive(Time until) override {
+    for (;;) {
+      while (answer_zap()) {
+      }
+      for (std::size_t i = 0; i < peers_.size(); ++i) {
+        if (peers_[i].dealer && now() > peers_[i].heard + silence) dial(i);
+        flush(i);
+      }
+      if (auto arrived = take()) return arrived;
+      const Time at = now();
+      if (at >= until || !wait(until - at)) return std::nullopt;
+    }
+  }
+
+  const WireCounts& counts() const override { return counts_; }
+
+ private:
+  struct Peer {
+    bool neighbour = false;
+    bool dialled = false;                      // by us; else the other one connects
+    std::optional<zmq::socket_t> dealer = {};  // if so
+    std::optional<zmq::message_t> route = {};  // else: the connection that it has now
+    std::deque<Bytes> waiting = {};            // for the socket
+    std::size_t waiting_bytes = 0;
+    Time heard = 0;
+  };
+
+  const WirePeer& own() const { return settings_.sites[static_cast<std::size_t>(settings_.own)]; }
+
+  void listen() {
+    listener_.emplace(context_, zmq::socket_type::router);
+    prepare(*listener_, is_ipv6(settings_.listen));
+    listener_->set(zmq::sockopt::router_mandatory, true);
+    listener_->set(zmq::sockopt::curve_server, true);
+    listener_->set(zmq::sockopt::curve_secretkey, zmq::buffer(settings_.secret));
+    listener_->set(zmq::sockopt::zap_domain, "ticopd");
+    try {
+      listener_->bind("tcp://" + settings_.listen);
+    } catch (const zmq::error_t& e) {
+      throw UnavailableError(settings_.listen + ": cannot listen there: " +
+                             (e.num() == EADDRINUSE ? "another program has this port" : e.what()));
+    }
+    test_listener();
+  }
+
+  // CURVE alone lets everybody in. So a stranger knocks, and must be turned away.
+  void test_listener() {
+    std::array<char, 41> key{}, secret{};
+    if (zmq_curve_keypair(key.data(), secret.data()) != 0)
+      throw UnavailableError("this ZeroMQ was built without CURVE");
+    std::string end = listener_->get(zmq::sockopt::last_endpoint);
+    end = end.substr(std::strlen("tcp://"));
+    std::array<unsigned char, 32> raw{};
+    const auto binary = [&](const char* text) {
+      zmq_z85_decode(raw.data(), text);
+      return std::string(raw.begin(), raw.end());
+    };
+    zmq::socket_t stranger =
+        dealer_to(context_, end, own().key, binary(key.data()), binary(secret.data()));
+    const Time last = now() + self_test;
+    while (counts_.refused == 0) {
+      if (now() > last)
+        throw UnavailableError(
+            settings_.listen +
+            ": the listener did not turn a stranger away; it is not safe to use");
+      if (!answer_zap()) wait(one_second / 50);
+    }
+    stranger.set(zmq::sockopt::linger, 0);
+    stranger.close();
+    counts_.refused = 0;
+  }
+
+  void dial(std::size_t i) {
+    const WirePeer& other = settings_.sites[i];
+    peers_[i].dealer.reset();
+    peers_[i].dealer = dealer_to(context_, other.address, other.key, own().key, settings_.secret);
+    peers_[i].heard = now();
+  }
+
+  // The request of the listener: who is this key? Answers with the name of the neighbour that has
+  // it, or with 300, "not now": after 400 a site that comes too early would never try again.
+  bool answer_zap() {
+    std::vector<zmq::message_t> parts;
+    for (zmq::message_t part; zap_.recv(part, zmq::recv_flags::dontwait);) {
+      const bool more = part.more();
+      parts.push_back(std::move(part));
+      if (!more) break;
+    }
+    if (parts.empty()) return false;
+    const std::string name = parts.size() == 7 && text_of(parts[5]) == "CURVE"
+                                 ? name_of_key(text_of(parts[6]))
+                                 : std::string();
+    if (name.empty()) ++counts_.refused;
+    const std::array<std::string, 6> answer{"1.0",
+                                            parts.size() > 1 ? parts[1].to_string() : "",
+                                            name.empty() ? "300" : "200",
+                                            name.empty() ? "not in the roster" : "",
+                                            name,
+                                            ""};
+    for (std::size_t i = 0; i < answer.size(); ++i)
+      zap_.send(zmq::buffer(answer[i]),
+                i + 1 < answer.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+    return true;
+  }
+
+  // Of a neighbour that connects to us; empty: nobody has it.
+  std::string name_of_key(std::string_view key) const {
+    for (std::size_t i = 0; i < peers_.size(); ++i)
+      if (peers_[i].neighbour && !peers_[i].dialled && settings_.sites[i].key == key)
+        return settings_.sites[i].name;
+    return {};
+  }
+
+  void flush(std::size_t i) {
+    Peer& peer = peers_[i];
+    while (!peer.waiting.empty()) {
+      const zmq::const_buffer body(peer.waiting.front().data(), peer.waiting.front().size());
+      if (peer.dealer) {
+        if (!peer.dealer->send(body, zmq::send_flags::dontwait)) return;
+      } else if (peer.route) {
+        try {
+          const zmq::const_buffer to(peer.route->data(), peer.route->size());
+          constexpr auto first = zmq::send_flags::sndmore | zmq::send_flags::dontwait;
+          if (!listener_->send(to, first)) return;
+          if (!listener_->send(body, zmq::send_flags::dontwait)) return;
+        } catch (const zmq::error_t&) {  // the connection is gone
+          peer.route.reset();
+          peer.waiting.clear();
+          peer.waiting_bytes = 0;
+          return;
+        }
+      } else {  // it will connect and say hello
+        return;
+      }
+      counts_.sent[i] += peer.waiting.front().size();
+      peer.waiting_bytes -= peer.waiting.front().size();
+      peer.waiting.pop_front();
+    }
+  }
+
+  // The next message of any socket, each in its turn.
+  std::optional<Arrived> take() {
+    const std::size_t sockets = peers_.size() + 1;
+    for (std::size_t tried = 0; tried < sockets; ++tried) {
+      const std::size_t i = turn_++ % sockets;
+      if (auto arrived = i < peers_.size() ? from_dealer(i) : from_listener()) return arrived;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Arrived> from_dealer(std::size_t i) {
+    while (peers_[i].dealer) {
+      zmq::message_t body;
+      if (!peers_[i].dealer->recv(body, zmq::recv_flags::dontwait)) break;
+      if (alone(*peers_[i].dealer, body)) return arrived_from(i, body);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Arrived> from_listener() {
+    while (listener_) {
+      zmq::message_t route, body;
+      if (!listener_->recv(route, zmq::recv_flags::dontwait)) break;
+      if (!route.more() || !listener_->recv(body, zmq::recv_flags::dontwait)) {
+        ++counts_.dropped;
+        continue;
+      }
+      const std::optional<std::size_t> from = sender_of(body);
+      if (!alone(*listener_, body)) continue;
+      if (!from) {
+        ++counts_.dropped;
+        continue;
+      }
+      peers_[*from].route = std::move(route);
+      return arrived_from(*from, body);
+    }
+    return std::nullopt;
+  }
+
+  // Which neighbour sent it: by the key of its connection, which the ZAP handler has seen. Without
+  // the handler there would be no such property.
+  std::optional<std::size_t> sender_of(zmq::message_t& body) const {
+    const char* const name = zmq_msg_gets(body.handle(), "User-Id");
+    for (std::size_t i = 0; name != nullptr && i < peers_.size(); ++i)
+      if (peers_[i].neighbour && !peers_[i].dialled && settings_.sites[i].name == name) return i;
+    return std::nullopt;
+  }
+
+  // False for a message with more parts, which are drained: sites send none.
+  bool alone(zmq::socket_t& socket, zmq::message_t& body) {
+    if (!body.more()) return true;
+    ++counts_.dropped;
+    zmq::message_t rest;
+    do {
+      if (!socket.recv(rest, zmq::recv_flags::dontwait)) break;
+    } while (rest.more());
+    return false;
+  }
+
+  Arrived arrived_from(std::size_t i, const zmq::message_t& body) {
+    peers_[i].heard = now();
+    counts_.received[i] += body.size();
+    const auto* bytes = body.data<std::byte>();
+    return {static_cast<int>(i), Bytes(bytes, bytes + body.size())};
+  }
+
+  // Until a socket has something, or so much time has passed. False after a signal.
+  bool wait(Time most) {
+    std::vector<zmq::pollitem_t> items{{zap_.handle(), 0, ZMQ_POLLIN, 0}};
+    if (listener_) items.push_back({listener_->handle(), 0, ZMQ_POLLIN, 0});
+    for (Peer& peer : peers_) {
+      // A router is always ready to be written to, so its full connections are tried again soon.
+      if (!peer.dealer && !peer.waiting.empty()) most = std::min(most, full_socket);
+      if (!peer.dealer) continue;
+      const auto events = static_cast<short>(ZMQ_POLLIN | (peer.waiting.empty() ? 0 : ZMQ_POLLOUT));
+      items.push_back({peer.dealer->handle(), 0, events, 0});
+      most = std::min(most, one_second);  // a silent connection is made anew
+    }
+    try {
+      zmq::poll(items,
+                std::chrono::milliseconds((std::min(most, one_second) + 999'999) / 1'000'000));
+    } catch (const zmq::error_t& e) {
+      if (e.num() == EINTR) return false;
+      throw;
+    }
+    return true;
+  }
+
+  WireSettings settings_;
+  zmq::context_t context_{1};
+  zmq::socket_t zap_;
+  std::optional<zmq::socket_t> listener_;
+  std::vector<Peer> peers_;
+  std::size_t turn_ = 0;
+  WireCounts counts_;
+};
+
+}  // namespace
+}  // namespace ticopd
+
+extern "C" {
+
+const char* ticopd_zmq_version() {
+  return TICOPD_VERSION;
+}
+
+ticopd::SiteWire* ticopd_zmq_wire(const ticopd::WireSettings& settings) {
+  return new ticopd::ZmqWire(settings);
+}
+}
