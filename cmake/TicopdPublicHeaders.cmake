@@ -23,7 +23,7 @@ set(TICOPD_PUBLIC_HEADERS
   objectives/external.hpp objectives/linear.hpp objectives/model.hpp objectives/objective.hpp
   objectives/options.hpp objectives/registry.hpp
   objectives/sample_problem.hpp objectives/shards.hpp
-  report/groups.hpp report/report.hpp report/series.hpp
+  report/groups.hpp report/line.hpp report/report.hpp report/series.hpp report/text.hpp
   run/log_rounds.hpp run/machine.hpp run/measure.hpp run/metrics.hpp run/own_metrics.hpp run/run.hpp run/setup.hpp
   run/solve.hpp
   sim/faults.hpp sim/play.hpp site/network.hpp site/world.hpp

@@ -64,7 +64,6 @@ struct AlgorithmNeeds {
   bool fixed_graph = false;     // needs every link in every round
   bool unbiased_codec = false;  // E Q(v) = v, or it may diverge or end elsewhere
   std::optional<CodecOptions> codec = {};  // instead of the config's
-  std::vector<std::string_view> of_length = {};  // see parameters_of_length
 };
 
 // The parameters that are not given and follow from the number of rounds. A run that has one cannot
@@ -88,7 +87,6 @@ AlgorithmNeeds needs_of(const A& params) {
   if constexpr (requires { params.codec(); }) needs.codec = params.codec();
   needs.fixed_graph = requires { A::fixed_graph; };
   needs.unbiased_codec = requires { A::needs_unbiased_codec; };
-  needs.of_length = parameters_of_length(params);
   return needs;
 }
 

@@ -55,7 +55,9 @@ AlgorithmNeeds algorithm_needs(const AlgorithmOptions& options) {
 }
 
 std::vector<std::string_view> parameters_of_length(const AlgorithmOptions& options) {
-  return algorithm_needs(options).of_length;
+  const AlgorithmInfo& info = algorithm_info(options.name);
+  refuse_unknown(options, info);
+  return info.of_length(options);
 }
 
 template <class T>

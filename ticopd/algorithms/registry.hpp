@@ -61,6 +61,8 @@ struct AlgorithmInfo {
   std::vector<ChoiceInfo> choices;
   bool on_devices = false;  // the library has device code for it
   AlgorithmNeeds (*needs)(const AlgorithmOptions&) = nullptr;
+  // Parameters that are not given and follow from the number of rounds.
+  std::vector<std::string_view> (*of_length)(const AlgorithmOptions&) = nullptr;
   MakeAlgorithm<float> make_float = nullptr;
   MakeAlgorithm<double> make_double = nullptr;
 };

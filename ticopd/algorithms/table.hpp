@@ -64,6 +64,9 @@ AlgorithmInfo algorithm_info() {
                      .needs = [](const AlgorithmOptions& options) {
                        return needs_of(configured<A>(options));
                      },
+                     .of_length = [](const AlgorithmOptions& options) {
+                       return parameters_of_length(configured<A>(options));
+                     },
                      .make_float = [](const AlgorithmOptions& options, const Spectrum& graph,
                                       Warnings& warnings, std::uint32_t iterations) {
                        return run_factory<float>(resolved<A>(options, graph, warnings, iterations));

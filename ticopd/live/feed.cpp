@@ -13,7 +13,7 @@ namespace ticopd {
 namespace {
 
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 constexpr auto longest_wait = std::chrono::milliseconds(500);
 constexpr auto longest_silence = std::chrono::seconds(2);  // a client that has gone is noticed then
@@ -142,8 +142,8 @@ std::optional<std::string> Feed::next(Position& client) const {
   }
   std::string text;
   if (now && now->version != client.version) text = events(*now, client);
-  if (text.empty() && Clock::now() - client.sent_at > longest_silence) text = ":\n\n";
-  if (!text.empty()) client.sent_at = Clock::now();
+  if (text.empty() && Steady::now() - client.sent_at > longest_silence) text = ":\n\n";
+  if (!text.empty()) client.sent_at = Steady::now();
   return text;
 }
 
