@@ -81,13 +81,13 @@ std::string line_of(const json& s) {
     sent += 8 * peer["sent_bytes"].get<double>();
     received += 8 * peer["received_bytes"].get<double>();
   }
-  std::string line = fmt::format("{}  round {} of {}  {} of {} neighbours up  sent {}  received {}",
+  std::string line = fmt::format("{}  round {} of {}  {} of {} neighbours up",
                                  s["name"].get<std::string>(), s["round"].get<std::uint32_t>(),
-                                 s["iterations"].get<std::uint32_t>(), up, s["peers"].size(),
-                                 bits(sent), bits(received));
-  if (s.contains("waiting"))
+                                 s["iterations"].get<std::uint32_t>(), up, s["peers"].size());
+  if (s.contains("waiting"))  // first: what does not fit the terminal is cut off
     line += fmt::format("  waiting for {} since {}", s["waiting"]["site"].get<std::string>(),
                         duration(s["waiting"]["seconds"].get<double>()));
+  line += fmt::format("  sent {}  received {}", bits(sent), bits(received));
   return line;
 }
 
