@@ -19,7 +19,7 @@ struct Flags {
 };
 
 // "7" or "1..1000".
-std::pair<std::uint64_t, std::uint64_t> parse_seeds(const std::string& text) {
+std::pair<std::uint64_t, std::uint64_t> parse_seed_range(const std::string& text) {
   const std::size_t dots = text.find("..");
   const auto first = parse_number<std::uint64_t>(text.substr(0, dots));
   const auto last = dots == std::string::npos ? first
@@ -41,7 +41,7 @@ void print(const Simulated& all, std::uint64_t seeds) {
 int run(const Flags& flags) {
   const Config config = Config::read(flags.file, flags.run.set);
   SimulationOptions options;
-  std::tie(options.first, options.last) = parse_seeds(flags.seeds);
+  std::tie(options.first, options.last) = parse_seed_range(flags.seeds);
   if (flags.replay > 0) options.first = options.last = flags.replay;
   options.faults = Faults::parse(flags.faults);
   options.sites = flags.sites;
