@@ -13,7 +13,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-double median(const std::vector<double>& sorted) {
+double median_of_sorted(const std::vector<double>& sorted) {
   const std::size_t half = sorted.size() / 2;
   if (sorted.size() % 2 == 1) return sorted[half];
   const double below = sorted[half - 1], above = sorted[half];
@@ -79,7 +79,7 @@ std::optional<Spread> spread_of(std::vector<double> values, Band band) {
     return Spread{nan, nan, nan};
   if (band == Band::deviation) return deviation(values);
   std::ranges::sort(values);
-  return Spread{median(values), values.front(), values.back()};
+  return Spread{median_of_sorted(values), values.front(), values.back()};
 }
 
 const Group::Column& Group::column(std::string_view name) const {
