@@ -43,7 +43,7 @@ Config with_own_data(const Config& config, const JoinOptions& options) {
   }
   if (!options.test.empty())
     problem["test"] = options.test;
-  else if (problem.contains("test") && problem["test"] != "")
+  else if (problem.value("test", json("")) != json(""))
     throw ConfigError(fmt::format(
         "problem.test = {}: a path of the roster is not used; say with --test what to read here",
         problem["test"].dump()));
