@@ -51,7 +51,7 @@ class Overall {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// What the live line of a run says.
+// The content of the live line of a run.
 struct RunState {
   std::string label;
   std::uint32_t round = 0, iterations = 1;

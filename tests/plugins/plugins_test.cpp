@@ -40,7 +40,7 @@ class Plugins : public CommandLine {
     more.insert(more.end(), {"--plugin", plugin(name)});
     return more;
   }
-  // What the command prints, which must succeed.
+  // The output of the command, which must succeed.
   std::string printed(const Arguments& arguments) const {
     const Outcome o = ticopd(arguments);
     EXPECT_EQ(o.code, 0) << o.err;
@@ -218,7 +218,7 @@ TEST_F(Plugins, TuneSearchesTheRangeOfAnOwnParameter) {
                          "codec.kind=identity", "--runs", "6", "--quiet", "--out", "tuned"}));
   EXPECT_NE(read_text(folder_ / "tuned" / "tuned.toml").find("mu = "), std::string::npos);
 
-  // What tune writes runs where it lies, also if it declares plug-ins.
+  // tuned.toml runs where it lies, also if it declares plug-ins.
   std::filesystem::copy(plugin("diffusion"), folder_ / "mine.so");
   printed({"tune", "small.toml", "--set", "algorithm={name=\"diffusion\"}", "--set",
            "codec.kind=identity", "--set", "plugins.path=[\"mine.so\"]", "--runs", "2", "--quiet",

@@ -34,7 +34,7 @@ class Refusal : public CommandLine {
     write("changed.so", bytes);
     return "./changed.so";
   }
-  // Where the record stands: behind the note's owner.
+  // The place of the record: behind the note's owner.
   static std::size_t record(const std::string& bytes) {
     using namespace std::string_literals;
     const std::size_t at = bytes.find("\1\0\0\0ticopd\0\0"s);

@@ -1,4 +1,4 @@
-// What a search makes best, how trials rank, and when a run counts as growing.
+// The goal of a search, the rank of its trials, and the rule by which a run counts as growing.
 #include "ticopd/tune/goal.hpp"
 
 #include <cmath>
@@ -90,7 +90,7 @@ TEST(Grown, IsARunThatGetsWorseInLossGradientOrAccuracy) {
   // One that has hardly moved is measured by the loss at the start.
   EXPECT_TRUE(why_grown(start, {1.999, 1, 0.1}, {2.005, 1, 0.1}).empty());
   EXPECT_FALSE(why_grown(start, {1.999, 1, 0.1}, {2.02, 1, 0.1}).empty());
-  // What is not measured cannot grow.
+  // A figure that is not measured cannot grow.
   EXPECT_TRUE(why_grown({}, {}, {}).empty());
   EXPECT_FALSE(why_grown({2, NAN, NAN}, {1, NAN, NAN}, {3, NAN, NAN}).empty());
 }

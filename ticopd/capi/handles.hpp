@@ -12,7 +12,7 @@
 
 namespace ticopd::capi {
 
-// What a handle stands for. A handle looks like a pointer, but is a number that is given out once.
+// The objects behind handles. A handle looks like a pointer, but is a number that is used once.
 // So a handle that was closed, is of another kind, or was made before a fork is noticed, and
 // nothing is read through it. Whoever uses the object keeps it alive, also while another thread
 // closes it.

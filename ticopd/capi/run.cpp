@@ -33,7 +33,7 @@ class Use : public capi::Use<tc_run> {
   }
   // The session while nothing else is going on.
   Session& at_rest() const;
-  // What speaks to the other ranks needs them.
+  // For calls that speak to the other ranks.
   void require_ranks() const {
     if ((*this)->ranks && (*this)->ranks->closed)
       throw UsageError("the ranks of this run were closed; only its models can still be read");

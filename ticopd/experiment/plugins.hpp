@@ -10,8 +10,8 @@ namespace ticopd {
 // One object for each: file (as given), name, version, hash. Empty: none is loaded.
 nlohmann::json plugins_json();
 
-// What differs between the plug-ins of a run and those here; empty if nothing does. Paths do not
-// count, since the same file may lie elsewhere now.
+// Says what differs between the plug-ins of a run and those here; empty if nothing does. Paths do
+// not count, since the same file may lie elsewhere now.
 std::string difference_of_plugins(const nlohmann::json& here, const nlohmann::json& there);
 
 // ConfigError, with the option to type, if plugins.path of a config names a file that is not

@@ -22,7 +22,8 @@ nlohmann::json identity_in(const nlohmann::json& tree, const std::filesystem::pa
 // no parameter follows from their number.
 std::string why_not_resumed(const Config& now, nlohmann::json identity);
 
-// Where a run goes on: at the round of its checkpoint, with the rows of metrics.csv up to `logged`.
+// The place where a run goes on: the round of its checkpoint, with the rows of metrics.csv up to
+// `logged`.
 struct ResumePoint {
   std::uint32_t round = 0;
   std::optional<std::uint32_t> logged;

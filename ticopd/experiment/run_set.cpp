@@ -197,7 +197,7 @@ class Reader {
           "label = \"{}\": another run has it; the figures could not tell them apart", label));
     const json given = tree;
     tree["name"] = label;
-    // What tells the runs of an entry apart stands at the end, and must not be cut off.
+    // The end of a label tells the runs of an entry apart, and must not be cut off.
     const std::size_t most = label == entry.label ? 60 : 200;
     const std::string short_name = file_name_for(label, most);
     if (is_ours(short_name))

@@ -16,7 +16,7 @@ struct RunStatus {
   std::string reason = {};  // of a run that failed
 };
 
-// What run.json says besides the setup and its results.
+// The content of run.json besides the setup and its results.
 struct SummaryParts {
   const nlohmann::json& config;
   std::filesystem::path config_folder;

@@ -7,8 +7,8 @@
 
 namespace ticopd {
 
-// What a search makes best: a metric at the end of a full run, or what it costs until a metric
-// reaches a target ("bits_to:accuracy_min=0.95").
+// The goal of a search: a metric at the end of a full run, or the cost until a metric reaches a
+// target ("bits_to:accuracy_min=0.95").
 struct Goal {
   enum class Kind { at_end, bits_to, iterations_to };
 
