@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "ticopd/error.hpp"
 #include "ticopd/site/keys.hpp"
 #include "ticopd/system/file.hpp"
@@ -32,13 +34,18 @@ SiteFolder::SiteFolder(fs::path path) : path_(std::move(path)), claim_(locked(pa
 AdoptedRoster SiteFolder::read(const fs::path& file, const fs::path& operator_file) const {
   const fs::path pinned = path_ / "operator.pub";
   const bool first = !fs::exists(pinned);
-  AdoptedRoster a{.roster = {.config = Config::parse("", ".")},
-                  .bytes = read_bytes(file),
-                  .signature = read_bytes(signature_file(file)),
-                  .operator_key = read_public_key(first ? operator_file : pinned, KeyKind::owner)};
-  check_signature(a.bytes, a.signature, a.operator_key, file.string());
-  a.roster = parse_roster(a.bytes, file.string());
-  check_roster(a.roster);
+  std::string bytes = read_bytes(file);
+  std::string signature = read_bytes(signature_file(file));
+  std::string key = read_public_key(first ? operator_file : pinned, KeyKind::owner);
+  check_signature(bytes, signature, key, file.string());
+  Roster roster = parse_roster(bytes, file.string());
+  check_roster(roster);
+  // Nothing throws from here on: GCC 12 destroys the members of a braced object twice if one of its
+  // later initializers throws.
+  AdoptedRoster a{.roster = std::move(roster),
+                  .bytes = std::move(bytes),
+                  .signature = std::move(signature),
+                  .operator_key = std::move(key)};
   if (first || !fs::exists(path_ / "roster.toml")) return a;
   const std::string before = read_bytes(path_ / "roster.toml");
   if (before == a.bytes) return a;
