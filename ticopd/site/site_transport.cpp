@@ -1,6 +1,7 @@
 #include "ticopd/site/site_transport.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "ticopd/system/clock.hpp"
@@ -12,31 +13,63 @@ SiteTransport::SiteTransport(World& world, const SiteNames& sites, SessionLimits
     : world_(world), sites_(sites) {
   records.resize(sites.names.size());
   const std::uint64_t boot = world.clock.random() | 1;
+  for (const std::string& name : sites.names) introductions_.emplace_back(name);
   for (std::size_t i = 0; i < sites.names.size(); ++i)
     sessions_.push_back(std::make_unique<Session>(sites.names[i], sites.network, boot, limits,
                                                   std::move(records[i])));
 }
 
-void SiteTransport::send_due() {
-  const Time now = world_.clock.now();
-  for (int site = 0; site < size(); ++site)
-    while (const std::optional<Message> m = session(site).next(now))
-      world_.wire.send(site, encode(*m));
+void SiteTransport::send(int site, Message m) {
+  m.roster = sites_.roster;
+  world_.wire.send(site, encode(m));
 }
 
-// What cannot be read, or comes from nobody, is dropped: the sender will say it again.
+void SiteTransport::send_due() {
+  const Time now = world_.clock.now();
+  for (int site = 0; site < size(); ++site) {
+    Introduction& introduction = introductions_[static_cast<std::size_t>(site)];
+    while (std::optional<Message> m = introduction.next(sites_, now)) send(site, std::move(*m));
+    while (std::optional<Message> m = session(site).next(now)) send(site, std::move(*m));
+  }
+}
+
+Time SiteTransport::due() const {
+  Time at = std::numeric_limits<Time>::max();
+  for (const auto& s : sessions_) at = std::min(at, s->due());
+  for (const Introduction& i : introductions_) at = std::min(at, i.due());
+  return at;
+}
+
+// A message that cannot be read, or comes from nobody, is dropped: the sender will say it again.
 void SiteTransport::take(const Wire::Arrived& arrived) {
-  if (arrived.site < 0 || arrived.site >= size() || arrived.site == rank()) return;
-  if (const std::optional<Message> m = decode_message(arrived.message))
-    session(arrived.site).take(*m, world_.clock.now());
+  const int site = arrived.site;
+  if (site < 0 || site >= size() || site == rank()) {
+    ++dropped_;
+    return;
+  }
+  Introduction& introduction = introductions_[static_cast<std::size_t>(site)];
+  const std::optional<Message> m = decode_message(arrived.message);
+  if (!m) {
+    const std::optional<Versions> versions = versions_of(arrived.message);
+    if (versions && *versions != own_versions) return introduction.other_versions(*versions);
+    ++dropped_;
+    return world_.wire.odd(site);
+  }
+  if (!introduction.fits(*m, sites_)) return;
+  switch (m->type) {
+    case MessageType::ended:
+    case MessageType::roster:
+    case MessageType::differs:
+      return;
+    default:
+      session(site).take(*m, world_.clock.now());
+  }
 }
 
 void SiteTransport::pump(Time until) {
   for (;;) {
     send_due();
-    Time wait = until;
-    for (const auto& s : sessions_) wait = std::min(wait, s->due());
-    const std::optional<Wire::Arrived> arrived = world_.wire.receive(wait);
+    const std::optional<Wire::Arrived> arrived = world_.wire.receive(std::min(until, due()));
     if (arrived) {
       take(*arrived);
     } else if (world_.clock.now() >= until) {
@@ -62,9 +95,7 @@ Transport::Arrival SiteTransport::do_receive(int from, std::uint32_t channel, st
       say = now + one_second;
     }
     send_due();
-    Time wait = say;
-    for (const auto& other : sessions_) wait = std::min(wait, other->due());
-    if (const auto arrived = world_.wire.receive(wait)) take(*arrived);
+    if (const auto arrived = world_.wire.receive(std::min(say, due()))) take(*arrived);
   }
 }
 

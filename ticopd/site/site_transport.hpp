@@ -6,18 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "ticopd/site/introduction.hpp"
 #include "ticopd/site/session.hpp"
 #include "ticopd/site/world.hpp"
 #include "ticopd/transport/transport.hpp"
 
 namespace ticopd {
-
-// The sites of a network, as one of them sees them.
-struct SiteNames {
-  std::vector<std::string> names;  // by number
-  int own = 0;
-  std::uint64_t network = 0;  // a number that all sites of this run share, and no others
-};
 
 // Frames between sites as a transport: a rank is a site. A frame is kept until the other site has
 // it in a checkpoint, so a site that is down for a while loses nothing; whoever needs its frames
@@ -48,6 +42,11 @@ class SiteTransport final : public Transport {
   const Session& at(int site) const { return *sessions_[static_cast<std::size_t>(site)]; }
   bool all_done() const;  // every neighbour has said so, too
   std::uint64_t resent_bytes() const;
+  // Why this site and that one do not talk, in words; empty: they do, as far as is known.
+  const std::string& difference(int site) const {
+    return introductions_[static_cast<std::size_t>(site)].difference();
+  }
+  std::uint64_t dropped() const { return dropped_; }  // messages that cannot be read
 
  protected:
   void do_send(int to, std::uint32_t channel, Bytes frame) override;
@@ -56,11 +55,15 @@ class SiteTransport final : public Transport {
  private:
   Session& session(int site) { return *sessions_[static_cast<std::size_t>(site)]; }
   void send_due();
+  Time due() const;
+  void send(int site, Message m);
   void take(const Wire::Arrived& arrived);
 
   World& world_;
   SiteNames sites_;
   std::vector<std::unique_ptr<Session>> sessions_;  // by site; our own stays unused
+  std::vector<Introduction> introductions_;          // by site
+  std::uint64_t dropped_ = 0;
   OnWait on_wait_;
 };
 
