@@ -55,6 +55,12 @@ void Introduction::other_versions(const Versions& theirs) {
   hand_on_ = false;
 }
 
+void Introduction::hand_on(const SiteNames& own) {
+  if (heard_ && heard_->version >= own.roster.version) return;
+  answer_ = hand_on_ = true;
+  answer_at_ = 0;
+}
+
 std::optional<Message> Introduction::next(const SiteNames& own, Time now) {
   if (!answer_ || now < answer_at_) return std::nullopt;
   answer_ = false;

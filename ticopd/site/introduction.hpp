@@ -32,6 +32,8 @@ class Introduction {
   // A message of another protocol came, or of frames that we do not make.
   void other_versions(const Versions& theirs);
 
+  // Gives the roster to a neighbour that was not yet heard with it.
+  void hand_on(const SiteNames& own);
   // The answer, at most once a second.
   std::optional<Message> next(const SiteNames& own, Time now);
   Time due() const;

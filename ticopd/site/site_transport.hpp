@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,19 @@ class SiteTransport final : public Transport {
   void abandon(int, const std::string&) override {}  // others wait until this site is back
 
   void on_wait(OnWait f) { on_wait_ = std::move(f); }
+
+  // Called for a roster with a higher version than ours; may throw.
+  using OnRoster = std::function<void(std::span<const std::byte> signed_roster)>;
+  void on_roster(OnRoster f) { on_roster_ = std::move(f); }
+  // The roster is another one from now on. Of another run: nothing is said any more but that, until
+  // every neighbour that is heard has it, or that time has come.
+  void follow(const SiteNames& sites);
+  void hand_on(Time until);
+
+  // The run has diverged: neighbours are told, again and again. Whoever is told throws Diverged
+  // with this reason.
+  void tell_end(const std::string& reason);
+  bool all_know_the_end() const;
 
   // Sends what is due and takes in what comes, until then.
   void pump(Time until);
@@ -57,6 +71,7 @@ class SiteTransport final : public Transport {
   void send_due();
   Time due() const;
   void send(int site, Message m);
+  void hear_end(int site, const Message& m);
   void take(const Wire::Arrived& arrived);
 
   World& world_;
@@ -64,7 +79,12 @@ class SiteTransport final : public Transport {
   std::vector<std::unique_ptr<Session>> sessions_;  // by site; our own stays unused
   std::vector<Introduction> introductions_;          // by site
   std::uint64_t dropped_ = 0;
+  bool handing_on_ = false;
+  std::string end_;  // why the run has ended; empty: it has not
+  Time end_at_ = 0;  // when to say so again
+  std::vector<bool> knows_end_;  // by site
   OnWait on_wait_;
+  OnRoster on_roster_;
 };
 
 }  // namespace ticopd
