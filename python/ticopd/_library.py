@@ -143,6 +143,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "tc_ranks_rank": (c_int, [_handle]),
     "tc_ranks_close": (c_int, [_handle]),
     "tc_ranks_fail": (c_int, [_handle, c_int, _text, _text_out]),
+    "tc_ranks_leave": (c_int, [_handle]),
     "tc_run_open": (c_int, [_text, _text, POINTER(Problem), _handle, _handle_out]),
     "tc_run_close": (None, [_handle]),
     "tc_run_step": (c_int, [_handle, c_uint32]),

@@ -107,6 +107,7 @@ TEST(Handles, NullPointersAreRefused) {
   EXPECT_EQ(tc_ranks_rank(nullptr), 0);
   EXPECT_EQ(tc_ranks_close(nullptr), TC_USAGE);
   EXPECT_EQ(tc_ranks_fail(nullptr, 70, "why", &text), TC_USAGE);
+  EXPECT_EQ(tc_ranks_leave(nullptr), TC_USAGE);
   EXPECT_EQ(tc_ranks_join(1, nullptr), TC_USAGE);
   EXPECT_EQ(tc_run_open("{}", ".", nullptr, nullptr, nullptr), TC_USAGE);
   EXPECT_EQ(tc_codec_open("{}", TC_FLOAT, nullptr), TC_USAGE);

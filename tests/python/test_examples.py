@@ -71,6 +71,26 @@ def test_exception_on_one_rank_ends_the_mpi_example_with_its_message(example):
     assert time.monotonic() - began < 50, "the other ranks waited for the deadline"
 
 
+def test_report_of_a_slow_rank_is_printed_before_mpirun_kills_it(root, child_environment):
+    slow = f"""
+import runpy, sys, time
+import ticopd._library as library
+take, sys.argv = library.take_text, ["mpi.py", "--fail-on-rank", "2"]
+library.take_text = lambda text: time.sleep(0.5) or take(text)
+runpy.run_path({str(root / "examples" / "python" / "mpi.py")!r}, run_name="__main__")
+"""
+    done = subprocess.run(
+        [*mpirun(4), sys.executable, "-c", slow],
+        env=child_environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 70, done.stdout
+    assert "rank 2: RuntimeError: agent 4 cannot read its data" in done.stdout
+
+
 def test_convolutions_on_mnist_are_trained_and_drawn(example, tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("matplotlib")

@@ -100,9 +100,12 @@ int tc_ranks_rank(const tc_ranks *ranks);
 /* All ranks succeeded: ends the use of MPI. Every rank calls it. */
 int tc_ranks_close(tc_ranks *ranks);
 /* This rank failed: the others get `why` as an error of that code at their next wait. Returns after
- * all have heard it (or are lost); `*report` is what rank 0 shall print for all, else empty. The
- * process must then end soon without MPI: _exit. */
+ * all have heard it (or are lost); `*report` is what rank 0 shall print for all, else empty. Then
+ * tc_ranks_leave, and the process must end without MPI: _exit. Print this rank's own error before:
+ * mpirun kills all that is left when a rank has ended. */
 int tc_ranks_fail(tc_ranks *ranks, int code, const char *why, char **report);
+/* After tc_ranks_fail, when this rank has printed the report: rank 0 lets the other ranks end. */
+int tc_ranks_leave(tc_ranks *ranks);
 
 /* -- Runs -------------------------------------------------------------------------------------- */
 
