@@ -29,6 +29,8 @@ Field<T> CpuNetwork<T>::start() const {
   s_.objective.start(s_.seed_of_problem(), x0);
   Field x = field();
   x.fill_rows(x0);
+  for (std::size_t row = 0; s_.start_of && row < x.rows(); ++row)
+    s_.start_of(placement_.agent(row), x.row(row));
   return x;
 }
 

@@ -44,6 +44,7 @@ CpuMirror<T>::CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t 
 
 template <class T>
 void CpuMirror<T>::start_at_common(const Field<T>& v) {
+  if (net_.surroundings().start_of) return start_at(v);  // nobody knows the others' starts
   h_.fill_rows(v.row(0));
   update_means();
 }
