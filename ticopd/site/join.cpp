@@ -211,6 +211,7 @@ class Join {
                 {"resent_bytes", site_->transport().resent_bytes()},
                 {"refused_connections", counts.refused},
                 {"dropped_messages", counts.dropped},
+                {"cut_connections", counts.cut_off},
                 {"peers", std::move(peers)},
                 {"date", utc_now()}};
     if (!waiting.empty())

@@ -29,6 +29,8 @@ void SiteTransport::take(const Wire::Arrived& arrived) {
   if (arrived.site < 0 || arrived.site >= size() || arrived.site == rank()) return;
   if (const std::optional<Message> m = decode_message(arrived.message))
     session(arrived.site).take(*m, world_.clock.now());
+  else
+    world_.wire.odd(arrived.site);
 }
 
 void SiteTransport::pump(Time until) {
