@@ -109,7 +109,7 @@ class Network:
     def command(self, s):
         return [self.program, "network", "join", "--roster", f"{self.folder}/net/roster.toml",
                 "--as", f"site-{s}", "--key", f"{self.folder}/net/site-{s}.key",
-                "--out", f"{self.folder}/run-{s}", "--threads", "1", "--quiet"]
+                "--out", f"{self.folder}/run-{s}", "--threads", "1", "--json"]
 
     def start(self, s, *more):
         with open(f"{self.folder}/log-{s}", "a") as log:
