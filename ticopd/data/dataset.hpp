@@ -54,6 +54,10 @@ class Dataset {
   void read(std::size_t first, std::size_t count, T* out) const;
 
   Dataset select(std::span<const std::uint32_t> samples) const;  // in the given order
+  // The same samples with other labels; sparse ones may get more features.
+  Dataset relabelled(std::size_t features, std::vector<double> labels) && {
+    return Dataset(samples_, features, std::move(x_), std::move(labels));
+  }
   std::size_t bytes() const;                                     // memory held
 
  private:
