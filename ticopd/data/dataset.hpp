@@ -16,6 +16,8 @@ struct SparseRows {
   std::vector<std::size_t> begin;  // samples + 1
   std::vector<std::uint32_t> index;
   std::vector<T> value;
+
+  bool operator==(const SparseRows&) const = default;
 };
 
 // A view of the features of one sample.

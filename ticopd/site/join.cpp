@@ -295,6 +295,15 @@ class Join {
   std::unique_ptr<Site<T>> site_;
 };
 
+// The data are read before the folder is written: a missing file leaves nothing behind.
+template <class T>
+json run_site(const JoinOptions& options, const Config& config, const AdoptedRoster& adopted,
+              int own, SiteFolder& folder, SiteWire& wire) {
+  Join<T> site(options, config, adopted, own, folder, wire);
+  folder.adopt(adopted);
+  return site();
+}
+
 }  // namespace
 
 json join_network(const JoinOptions& options) {
@@ -312,10 +321,9 @@ json join_network(const JoinOptions& options) {
   const Config config = with_own_data(roster.config, options.data, options.test);
   const std::unique_ptr<SiteWire> wire = open_wire(
       wire_settings(roster, own, graph_of(roster), keys, listen_at(site, options.listen)));
-  folder.adopt(adopted);
   if (config.get<std::string>("precision") == "double")
-    return Join<double>(options, config, adopted, own, folder, *wire)();
-  return Join<float>(options, config, adopted, own, folder, *wire)();
+    return run_site<double>(options, config, adopted, own, folder, *wire);
+  return run_site<float>(options, config, adopted, own, folder, *wire);
 }
 
 }  // namespace ticopd
