@@ -14,6 +14,7 @@
 #include "ticopd/site/disk_store.hpp"
 #include "ticopd/site/keys.hpp"
 #include "ticopd/site/network.hpp"
+#include "ticopd/site/own_data.hpp"
 #include "ticopd/site/site.hpp"
 #include "ticopd/site/site_folder.hpp"
 #include "ticopd/site/site_metrics.hpp"
@@ -27,28 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-// The config of the roster with this site's own files. A path in the roster is another machine's.
-Config with_own_data(const Config& config, const JoinOptions& options) {
-  json tree = config.tree();
-  json& problem = tree["problem"];
-  if (!options.data.empty()) {
-    problem["data"] = options.data;
-  } else if (const auto data = problem["data"].get<std::string>();
-             data.find(':') != std::string::npos) {
-    throw ConfigError(
-        fmt::format("problem.data = \"{}\": a path of the roster is not used; say with --data what "
-                    "to read here",
-                    data));
-  }
-  if (!options.test.empty())
-    problem["test"] = options.test;
-  else if (problem.value("test", json("")) != json(""))
-    throw ConfigError(fmt::format(
-        "problem.test = {}: a path of the roster is not used; say with --test what to read here",
-        problem["test"].dump()));
-  return Config::resolved(std::move(tree), ".");
-}
 
 // Where to listen: the port of the roster's address, on all interfaces unless it is of this machine
 // alone.
@@ -331,6 +310,15 @@ class Join {
   std::unique_ptr<Site<T>> site_;
 };
 
+// The data are read before the folder is written: a missing file leaves nothing behind.
+template <class T>
+json run_site(const JoinOptions& options, const Config& config, const AdoptedRoster& adopted,
+              int own, SiteFolder& folder, SiteWire& wire) {
+  Join<T> site(options, config, adopted, own, folder, wire);
+  folder.adopt(adopted);
+  return site();
+}
+
 }  // namespace
 
 json join_network(const JoinOptions& options) {
@@ -345,13 +333,12 @@ json join_network(const JoinOptions& options) {
   if (keys.public_key != site.key)
     throw ConfigError(fmt::format("{}: is not the key that the roster has for site {}",
                                   options.key.string(), site.name));
-  const Config config = with_own_data(roster.config, options);
+  const Config config = with_own_data(roster.config, options.data, options.test);
   const std::unique_ptr<SiteWire> wire = open_wire(
       wire_settings(roster, own, graph_of(roster), keys, listen_at(site, options.listen)));
-  folder.adopt(adopted);
   if (config.get<std::string>("precision") == "double")
-    return Join<double>(options, config, adopted, own, folder, *wire)();
-  return Join<float>(options, config, adopted, own, folder, *wire)();
+    return run_site<double>(options, config, adopted, own, folder, *wire);
+  return run_site<float>(options, config, adopted, own, folder, *wire);
 }
 
 }  // namespace ticopd
