@@ -22,7 +22,7 @@ struct Site<T>::State {
     if (found && found->state.network != options.sites.network)
       throw ConfigError("the folder of this site holds another run");
     std::vector<SessionRecord> records;
-    if (found) records = std::move(found->state.sessions);
+    if (found) records = found->state.sessions;
     transport =
         std::make_unique<SiteTransport>(world, options.sites, options.limits, std::move(records));
     transport->on_wait(options.on_wait);
@@ -33,10 +33,21 @@ struct Site<T>::State {
     if (found) restore(*found);
   }
 
-  void restore(const Generations::Found& found) {
-    const SiteState& s = found.state;
-    if (s.round > setup.iterations || s.ledger.size() != net->placement().rows())
+  // Its hash says that it was not damaged, and not that this program wrote it.
+  void check(const SiteState& s) const {
+    const std::size_t rows = net->placement().rows();
+    const auto fits = [&](const LoggedRows& l) {
+      return l.round <= s.round && l.rows.size() == rows;
+    };
+    if (s.round > setup.iterations || !s.ledger.is_array() || s.ledger.size() != rows ||
+        s.sessions.size() != options.sites.names.size() || !std::ranges::all_of(s.logged, fits) ||
+        !std::isfinite(s.seconds) || s.seconds < 0)
       throw FormatError("the checkpoint of this site is of another run");
+  }
+
+  void restore(const Generations::Found& found) try {
+    const SiteState& s = found.state;
+    check(s);
     restore_rows(found.bytes, *algorithm_run);
     net->begin_round(s.round);
     algorithm_run->resumed();
@@ -49,6 +60,8 @@ struct Site<T>::State {
     consumed = transport->consumed();
     saved_round = s.round;
     seconds_before = s.seconds;
+  } catch (const nlohmann::json::exception&) {
+    throw FormatError("the checkpoint of this site is damaged (values of its head)");
   }
 
   double seconds() const {
