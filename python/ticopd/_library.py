@@ -123,6 +123,20 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             POINTER(c_size_t),
         ],
     ),
+    "tc_codec_encode_into": (
+        c_int,
+        [
+            _handle,
+            c_void_p,
+            c_size_t,
+            c_uint64,
+            c_uint32,
+            c_uint32,
+            c_uint16,
+            c_void_p,
+            c_size_t,
+        ],
+    ),
     "tc_codec_decode": (
         c_int,
         [

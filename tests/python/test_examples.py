@@ -1,5 +1,6 @@
 """The examples do what they say; the notebook is executed cell by cell."""
 
+import asyncio
 import re
 import runpy
 import shutil
@@ -122,7 +123,7 @@ def test_notebook_runs_cell_by_cell(root, child_environment, tmp_path):
     client = nbclient.NotebookClient(
         notebook, timeout=120, kernel_manager_class=Manager, resources={"metadata": {"path": str(tmp_path)}}
     )
-    client.execute()
+    asyncio.run(client.async_execute())  # execute() would leave its event loop open
     shown = [output["data"] for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output]
     texts = [data.get("text/plain", "") for data in shown]
     assert texts[-1] == "True"  # the resumed run has the digest of the whole one

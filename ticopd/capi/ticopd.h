@@ -81,6 +81,10 @@ void tc_codec_close(tc_codec *codec);
  * codec's next call. TC_FORMAT if v is not finite. */
 int tc_codec_encode(tc_codec *codec, const void *v, size_t d, uint64_t seed, uint32_t round,
                     uint32_t agent, uint16_t channel, const void **bytes, size_t *size);
+/* The same into `bytes`, which has room for `size` bytes: exactly the "payload_bytes" of
+ * tc_codec_about. TC_USAGE for a codec whose length is not fixed. */
+int tc_codec_encode_into(tc_codec *codec, const void *v, size_t d, uint64_t seed, uint32_t round,
+                         uint32_t agent, uint16_t channel, void *bytes, size_t size);
 /* Decodes a payload to d numbers, under the message id that encoded it. TC_FORMAT if it cannot be
  * one; v is then unspecified. */
 int tc_codec_decode(tc_codec *codec, const void *bytes, size_t size, uint64_t seed, uint32_t round,
