@@ -40,7 +40,7 @@ struct Site<T>::State {
       throw ConfigError("the folder of this site holds another run");
     const bool restored = here && !is_start(found->bytes);
     std::vector<SessionRecord> records;
-    if (restored) records = std::move(found->state.sessions);
+    if (restored) records = found->state.sessions;
     transport =
         std::make_unique<SiteTransport>(world, options.sites, options.limits, std::move(records));
     transport->on_wait(options.on_wait);
@@ -80,9 +80,20 @@ struct Site<T>::State {
                                     .sessions = {}}));
   }
 
-  void restore_counts(const SiteState& s) {
-    if (s.round > setup.iterations || s.ledger.size() != net->placement().rows())
+  // Its hash says that it was not damaged, and not that this program wrote it.
+  void check(const SiteState& s) const {
+    const std::size_t rows = net->placement().rows();
+    const auto fits = [&](const LoggedRows& l) {
+      return l.round <= s.round && l.rows.size() == rows;
+    };
+    if (s.round > setup.iterations || !s.ledger.is_array() || s.ledger.size() != rows ||
+        s.sessions.size() != options.sites.names.size() || !std::ranges::all_of(s.logged, fits) ||
+        !std::isfinite(s.seconds) || s.seconds < 0)
       throw FormatError("the checkpoint of this site is of another run");
+  }
+
+  void restore_counts(const SiteState& s) try {
+    check(s);
     for (std::size_t row = 0; row < net->placement().rows(); ++row) {
       const int agent = net->placement().agent(row);
       net->ledger().agents[row] =
@@ -91,6 +102,8 @@ struct Site<T>::State {
     if (!planted(Bug::forget_log)) logged = s.logged;
     saved_round = s.round;
     seconds_before = s.seconds;
+  } catch (const nlohmann::json::exception&) {
+    throw FormatError("the checkpoint of this site is damaged (values of its head)");
   }
 
   // Makes the run, which may talk to neighbours, or takes it from the checkpoint.

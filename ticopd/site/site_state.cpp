@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <limits>
 
 #include "ticopd/error.hpp"
 #include "ticopd/site/planted.hpp"
@@ -43,6 +44,14 @@ json record_json(const SessionRecord& r) {
           {"sent", {r.sent, r.sent_chain}},
           {"trimmed", {r.trimmed, r.trimmed_chain}},
           {"outbox", std::move(frames)}};
+}
+
+// Anything else would be turned into some number.
+template <class Number>
+Number unsigned_of(const json& value) {
+  if (!value.is_number_unsigned() || value > std::numeric_limits<Number>::max())
+    throw FormatError("is damaged (numbers of its head)");
+  return value.get<Number>();
 }
 
 // The head, and where the bytes behind it begin.
@@ -138,21 +147,22 @@ SiteState decode_state(std::span<const std::byte> bytes) try {
   const Parts parts = parts_of(bytes);
   const json& head = parts.head;
   SiteState s;
-  s.round = head.at("round").get<std::uint32_t>();
-  s.network = head.at("network").get<std::uint64_t>();
-  s.epoch = head.value("epoch", 1u);
+  s.round = unsigned_of<std::uint32_t>(head.at("round"));
+  s.network = unsigned_of<std::uint64_t>(head.at("network"));
+  if (const auto epoch = head.find("epoch"); epoch != head.end())
+    s.epoch = unsigned_of<std::uint32_t>(*epoch);
   s.closed = head.value("closed", false);
   s.ledger = head.at("ledger");
   s.seconds = head.at("seconds").get<double>();
   for (const json& l : head.value("logged", json::array())) {
-    LoggedRows rows{l.at(0).get<std::uint32_t>(), {}};
+    LoggedRows rows{unsigned_of<std::uint32_t>(l.at(0)), {}};
     for (const json& hash : l.at(1)) rows.rows.push_back(hash_of_hex(hash.get<std::string>()));
     rows.metrics = l.at(2).get<std::string>();
     s.logged.push_back(std::move(rows));
   }
   std::span<const std::byte> body = parts.body;
   const auto number = [](const json& r, const char* key, std::size_t i) {
-    return r.at(key).at(i).get<std::uint64_t>();
+    return unsigned_of<std::uint64_t>(r.at(key).at(i));
   };
   for (const json& r : head.value("sessions", json::array())) {
     SessionRecord record{.consumed = number(r, "consumed", 0),
@@ -162,20 +172,22 @@ SiteState decode_state(std::span<const std::byte> bytes) try {
                          .trimmed = number(r, "trimmed", 0),
                          .trimmed_chain = number(r, "trimmed", 1)};
     for (const json& f : r.at("outbox")) {
-      const auto size = f.at(1).get<std::uint64_t>();
+      const auto size = unsigned_of<std::uint64_t>(f.at(1));
       if (size > body.size()) throw FormatError("is damaged (length of a frame)");
       const auto frame = body.first(size);
-      record.outbox.push_back({f.at(0).get<std::uint32_t>(), Bytes(frame.begin(), frame.end()),
-                               f.at(2).get<std::uint64_t>()});
+      record.outbox.push_back({unsigned_of<std::uint32_t>(f.at(0)),
+                               Bytes(frame.begin(), frame.end()),
+                               unsigned_of<std::uint64_t>(f.at(2))});
       body = body.subspan(size);
     }
-    if (record.trimmed > record.sent || record.sent - record.trimmed != record.outbox.size())
+    if (record.trimmed > record.sent || record.sent - record.trimmed != record.outbox.size() ||
+        record.sent > most_frames || record.consumed > most_frames)
       throw FormatError("is damaged (numbers of frames)");
     s.sessions.push_back(std::move(record));
   }
-  if (const json start = head.value("start", json{0, 0, 0}); start.at(0) != 0) {
-    s.start = {start.at(0).get<std::size_t>(), start.at(1).get<std::size_t>(),
-               start.at(2).get<std::size_t>()};
+  if (const json start = head.value("start", json{0u, 0u, 0u}); start.at(0) != 0) {
+    s.start = {unsigned_of<std::size_t>(start.at(0)), unsigned_of<std::size_t>(start.at(1)),
+               unsigned_of<std::size_t>(start.at(2))};
     const std::size_t size = bytes_of(start, s.start.scalar);
     if (size > body.size()) throw FormatError("is damaged (length of its start)");
     s.start.bytes.assign(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(size));
@@ -228,8 +240,9 @@ KeptRows models_of(std::span<const std::byte> bytes) try {
       at = size;
     }
     size += bytes_of(json{t.at(1), t.at(2)}, t.at(3).get<std::size_t>());
+    if (size > parts.body.size()) throw FormatError("is damaged (numbers of rows)");
   }
-  if (x == nullptr || size > parts.body.size()) throw FormatError("has no models");
+  if (x == nullptr) throw FormatError("has no models");
   KeptRows rows{x->at(1).get<std::size_t>(), x->at(2).get<std::size_t>(),
                 x->at(3).get<std::size_t>()};
   const auto from = parts.body.subspan(parts.body.size() - size + at);
