@@ -11,7 +11,7 @@
 #include "ticopd/run/digest.hpp"
 #include "ticopd/run/solve.hpp"
 #include "ticopd/sim/sim_world.hpp"
-#include "ticopd/site/epoch.hpp"
+#include "ticopd/run/epoch.hpp"
 #include "ticopd/site/kept_roster.hpp"
 #include "ticopd/site/site.hpp"
 #include "ticopd/transport/frame.hpp"
