@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 
@@ -10,9 +11,10 @@
 #include "ticopd/run/digest.hpp"
 #include "ticopd/run/solve.hpp"
 #include "ticopd/sim/sim_world.hpp"
-#include "ticopd/site/epoch.hpp"
+#include "ticopd/run/epoch.hpp"
 #include "ticopd/site/kept_roster.hpp"
 #include "ticopd/site/site.hpp"
+#include "ticopd/transport/frame.hpp"
 
 namespace ticopd {
 namespace {
@@ -136,15 +138,25 @@ class Game {
     KeptRoster kept(site);
     site.follows = roster_of(kept.read());
     if (site.given > site.follows) {
+      const std::size_t before = site.follows;
       kept.write(text_of(site.given));
       site.follows = site.given;
+      site.wire = before;
+      if (world_.sites(before).find(site.name) >= 0 &&
+          rosters_.all[before].epoch != rosters_.all[site.given].epoch)
+        hand_on_roster({site, site, site}, names_of(site, before), names_of(site, site.given));
     }
     for (;;) {
       const std::size_t now = site.follows;
       site.wire = now;
       if (world_.sites(now).find(site.name) < 0) return true;
+      const Site<T>* running = nullptr;
       SiteOptions mine = options_of(site);
+      mine.on_round = [&](std::uint32_t) { remember(site, running->x()); };
       Site<T> one(rosters_.all[now].algorithm, *rosters_.setups[now], {site, site, site}, mine);
+      running = &one;
+      if (const std::string why = wrong_start(site, one.start()); !why.empty())
+        world_.outcome.what = why;
       const SiteEnd end = one.run();
       if (end == SiteEnd::superseded) continue;
       site.logged = one.logged();
@@ -153,6 +165,24 @@ class Game {
       for (const std::string& name : world_.sites(site.follows).names) world_.start_again(name);
       return false;
     }
+  }
+
+  // Where a later epoch may begin. A clone has the same past.
+  void remember(const SimSite& site, const Field<T>& x) {
+    for (std::size_t row = 0; row < x.rows(); ++row)
+      world_.machine_of(site.name).models.insert(hash_row(std::as_bytes(x.row(row))));
+  }
+
+  // An epoch begins with models of a complete round, or where the objective says.
+  std::string wrong_start(const SimSite& site, const Field<T>& start) {
+    const Setup<T>& setup = problem_.setup;
+    std::vector<T> x0(start.cols());
+    if (start.rows() > 0) setup.objective->start(setup.seed_of_problem(), x0);
+    for (std::size_t row = 0; row < start.rows(); ++row)
+      if (!std::ranges::equal(start.row(row), x0) &&
+          !world_.machine_of(site.name).models.contains(hash_row(std::as_bytes(start.row(row)))))
+        return site.name + " begins an epoch where no round has ended";
+    return {};
   }
 
   SiteNames names_of(const SimSite& site, std::size_t roster) const {

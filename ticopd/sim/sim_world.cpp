@@ -161,13 +161,15 @@ void SimWorld::carry(int from, int site, Bytes message) {
     return;
   }
   const std::int64_t copies = random_.chance(duplicate_) ? 2 : 1;
-  for (std::int64_t i = 0; i < copies; ++i)
-    add({.at = now_ + latency_ + (jitter_ > 0 ? random_.between(0, jitter_) : 0),
+  for (std::int64_t i = 0; i < copies; ++i) {
+    const Time late = i > 0 && random_.chance(200) ? random_.between(0, 60) * latency_ : 0;
+    add({.at = now_ + latency_ + late + (jitter_ > 0 ? random_.between(0, jitter_) : 0),
          .order = 0,
          .type = EventType::deliver,
          .machine = to,
          .from = from,
          .message = message});
+  }
 }
 
 // Only those get through whom the receiver's roster lets in.

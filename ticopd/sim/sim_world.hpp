@@ -67,6 +67,7 @@ class SimSite final : public Clock, public Wire, public Store {
   Time paused_until = 0, away_until = 0;
   std::vector<LoggedRows> logged;  // of the last process that ended well, and where it began
   KeptRows start;
+  std::set<std::uint64_t> models;  // hashes of all rows that a complete round has ended with
   std::string diverged;  // why the last process ended, if it was that
 
   SimRandom& dice() { return random_; }

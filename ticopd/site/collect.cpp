@@ -137,20 +137,41 @@ json ledger_of(const std::vector<Part>& parts) {
   return all;
 }
 
-// The models of all agents, and how far apart they are: sum_i ||x_i - xbar||^2.
+// The rows that all sites have in their files of this name, as one file of that name.
 template <class T>
-double write_models(const std::vector<Part>& parts, const fs::path& file) {
+NpyArray<T> write_rows(const std::vector<Part>& parts, const fs::path& out, const char* name) {
+  NpyArray<T> all;
   std::vector<T> x;
   std::size_t rows = 0, cols = 0;
   for (const Part& p : parts) {
-    const NpyArray<T> own = read_npy<T>(p.folder / "final.npy");
+    const NpyArray<T> own = read_npy<T>(p.folder / name);
     if (own.shape.size() != 2 || own.shape[0] != p.agents.size() ||
-        (cols != 0 && own.shape[1] != cols))
+        (rows != 0 && own.shape[1] != cols))
       throw FormatError(fmt::format("{}: is not the models of {} agents",
-                                    (p.folder / "final.npy").string(), p.agents.size()));
+                                    (p.folder / name).string(), p.agents.size()));
     cols = own.shape[1];
-    for (std::size_t row = 0; row < own.shape[0]; ++row) {
-      const std::span<const T> values(own.data.data() + row * cols, cols);
+    rows += own.shape[0];
+    x.insert(x.end(), own.data.begin(), own.data.end());
+  }
+  const std::size_t shape[] = {rows, cols};
+  std::string bytes = npy_head<T>(shape);
+  bytes.append(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(T));
+  write_atomically(out / name, bytes);
+  all.shape = {rows, cols};
+  all.data.assign(x.begin(), x.end());
+  return all;
+}
+
+// The models of all agents, and how far apart they are: sum_i ||x_i - xbar||^2.
+template <class T>
+double write_models(const std::vector<Part>& parts, const fs::path& out) {
+  const NpyArray<T> all = write_rows<T>(parts, out, "final.npy");
+  const std::size_t rows = all.shape[0], cols = all.shape[1];
+  const auto& x = all.data;
+  std::size_t agent = 0;
+  for (const Part& p : parts)
+    for (std::size_t row = 0; row < p.agents.size(); ++row, ++agent) {
+      const std::span<const T> values(x.data() + agent * cols, cols);
       if (const json& last = p.site()["logged"].back().at(1);
           hex_of(row_hash(std::as_bytes(values))) != last.at(row))
         throw FormatError(
@@ -158,13 +179,6 @@ double write_models(const std::vector<Part>& parts, const fs::path& file) {
                         "logged round",
                         (p.folder / "final.npy").string(), p.agents[row]));
     }
-    rows += own.shape[0];
-    x.insert(x.end(), own.data.begin(), own.data.end());
-  }
-  const std::size_t shape[] = {rows, cols};
-  std::string bytes = npy_head<T>(shape);
-  bytes.append(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(T));
-  write_atomically(file, bytes);
   double apart = 0;
   for (std::size_t k = 0; k < cols; ++k) {
     double mean = 0;
@@ -266,9 +280,18 @@ json collect_network(const std::vector<fs::path>& folders, const fs::path& out) 
   RunFolder folder(out, columns);
   folder.claim(false);
   folder.create();
-  const double consensus = all["config"]["precision"] == "double"
-                               ? write_models<double>(parts, out / "final.npy")
-                               : write_models<float>(parts, out / "final.npy");
+  const bool in_double = all["config"]["precision"] == "double";
+  const double consensus =
+      in_double ? write_models<double>(parts, out) : write_models<float>(parts, out);
+  // A run of a later epoch can be made again from there alone.
+  if (const std::uint32_t epoch = parts.front().site().value("epoch", 1u); epoch > 1) {
+    all["epoch"] = {{"number", epoch},
+                    {"schedules_after", parts.front().site().value("schedules_after", 0u)}};
+    if (in_double)
+      write_rows<double>(parts, out, "start.npy");
+    else
+      write_rows<float>(parts, out, "start.npy");
+  }
   std::vector<std::string> lines;
   for (std::size_t line = 0; line < parts.front().lines.size(); ++line) {
     Metrics m = merged(parts, line);

@@ -63,24 +63,21 @@ struct Site<T>::State {
   std::uint32_t epoch() const { return options.sites.roster.epoch; }
 
   // Where the hosted agents begin this epoch: as the folder has it, or else with the models of the
-  // epoch before. It is on the disk before anything is sent, and twice, so that a damaged file does
-  // not take this site back to another start.
+  // epoch before. It is on the disk before anything is sent, beside the checkpoint that it is made
+  // of: whichever of the two is damaged, this site does not begin elsewhere the next time.
   void find_start(bool here) {
     start = Field<T>(net->placement().rows(), setup.objective->dimension());
     std::vector<T> x0(start.cols());
     setup.objective->start(setup.seed_of_problem(), x0);
     start.fill_rows(x0);
     if (found) put_back(here ? found->state.start : models_of(found->bytes), start);
-    if (here && !is_start(found->bytes)) return;
-    const Bytes bytes = encode_start({.network = options.sites.network,
-                                      .epoch = epoch(),
-                                      .start = kept(start),
-                                      .ledger = nlohmann::json::array(),
-                                      .logged = {},
-                                      .sessions = {}});
-    if (planted(Bug::start_in_memory)) return;
-    if (!here && !planted(Bug::start_once)) generations.write(bytes);
-    generations.write(bytes);
+    if (here) return;
+    generations.write(encode_start({.network = options.sites.network,
+                                    .epoch = epoch(),
+                                    .start = kept(start),
+                                    .ledger = nlohmann::json::array(),
+                                    .logged = {},
+                                    .sessions = {}}));
   }
 
   // Its hash says that it was not damaged, and not that this program wrote it.
@@ -196,8 +193,8 @@ struct Site<T>::State {
     transport->set_round(round());
     algorithm_run->step();
     keep_models();
-    if (setup.watch.rounds(round(), setup.iterations)) log();
     if (options.on_round) options.on_round(round());
+    if (setup.watch.rounds(round(), setup.iterations)) log();
   }
 
   bool must_save() {
@@ -212,7 +209,7 @@ struct Site<T>::State {
     SiteState s{.round = round(),
                 .network = options.sites.network,
                 .epoch = epoch(),
-                .start = kept(start),
+                .start = planted(Bug::forget_start) ? KeptRows() : kept(start),
                 .ledger = hosted_ledger(*net),
                 .logged = logged,
                 .sessions = transport->records(),

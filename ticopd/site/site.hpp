@@ -47,8 +47,7 @@ enum class SiteEnd : unsigned char {
 // often this process, or any other, was killed and started again.
 //
 // In the first epoch all agents start where the objective says. A later epoch is a run that begins
-// with the models that this folder has of the last complete round before it; they are on the disk,
-// twice, before anything is sent.
+// with the models that this folder has of the last complete round before it.
 template <class T>
 class Site {
  public:

@@ -34,10 +34,12 @@ class SiteTransport final : public Transport {
   // Called for a roster with a higher version than ours; may throw.
   using OnRoster = std::function<void(std::span<const std::byte> signed_roster)>;
   void on_roster(OnRoster f) { on_roster_ = std::move(f); }
-  // The roster is another one from now on. Of another run: nothing is said any more but that, until
-  // every neighbour that is heard has it, or that time has come.
+  // The roster is another one from now on.
   void follow(const SiteNames& sites);
-  void hand_on(Time until);
+  // Nothing is said any more but that, until every neighbour that was heard has it, or that time
+  // has come.
+  // `from_all`: neighbours that were not heard yet are waited for, too.
+  void hand_on(Time until, bool from_all = false);
 
   // The run has diverged: neighbours are told, again and again. Whoever is told throws Diverged
   // with this reason.
@@ -86,5 +88,9 @@ class SiteTransport final : public Transport {
   OnWait on_wait_;
   OnRoster on_roster_;
 };
+
+// For a site that is started with a roster of another run than before: it tells its neighbours of
+// that run, which may not be those of the new one. Waits for them, a few seconds at most.
+void hand_on_roster(World world, const SiteNames& before, const SiteNames& now);
 
 }  // namespace ticopd

@@ -1,4 +1,4 @@
-#include "ticopd/site/epoch.hpp"
+#include "ticopd/run/epoch.hpp"
 
 #include <array>
 #include <span>
