@@ -1,5 +1,6 @@
-// Plays seeds of the simulator and prints a hash over all that happened, for each algorithm: it is
-// the same for every compiler and optimisation (tests/site/same_trace).
+// sim_trace [SEEDS [FIRST]] plays so many seeds with each algorithm and precision, and prints how
+// they ended and a hash over all that happened. Every compiler gives the same output
+// (tests/site/same_trace). Exits with 1 if a seed is a violation.
 #include <cstdio>
 #include <cstdlib>
 
@@ -9,32 +10,57 @@
 namespace ticopd::dense {
 namespace {
 
+using Number = unsigned long long;
+
+struct Seeds {
+  std::uint64_t count, first;
+};
+
+// The number of violations.
 template <class T>
-void print_trace(const std::string& name, std::uint64_t seeds) {
-  Setup<T> setup{.graph = graph_for(name, ring(6)),
-                 .objective = std::make_shared<LeastSquares<T>>(ProblemSize{6, 10, 4}),
-                 .codec = make_codec<T>(codec_for(name, {.kind = "qsgd"})),
-                 .iterations = 20,
-                 .watch = {.rounds = {.every = 4}}};
+std::uint64_t play_all(const std::string& name, const Seeds& seeds) {
+  const Setup<T> setup{.graph = graph_for(name, ring(6)),
+                       .objective = std::make_shared<LeastSquares<T>>(ProblemSize{6, 10, 4}),
+                       .codec = make_codec<T>(codec_for(name, {.kind = "qsgd"})),
+                       .iterations = 20,
+                       .watch = {.rounds = {.every = 4}}};
   const RunFactory<T> run = algorithm<T>(name, setup.graph);
   const SimProblem<T> problem{run, setup, 3, solve(run, setup).digest};
-  std::uint64_t all = 0;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+  std::uint64_t trace = 0, same = 0, refused = 0, violations = 0, kills = 0, power = 0, lost = 0;
+  for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
     const SimOutcome outcome = play(problem, seed, Faults());
-    if (outcome.end == SimOutcome::End::violation) std::exit(1);
-    all = all * 0x9e3779b97f4a7c15 + outcome.trace;
+    same += outcome.end == SimOutcome::End::same;
+    refused += outcome.end == SimOutcome::End::refused;
+    if (outcome.end == SimOutcome::End::violation) {
+      std::printf("VIOLATION %s, seed %llu: %s\n", name.c_str(), Number{seed},
+                  outcome.what.c_str());
+      ++violations;
+    }
+    kills += outcome.kills;
+    power += outcome.power_losses;
+    lost += outcome.lost;
+    trace = trace * 0x9e3779b97f4a7c15 + outcome.trace;
   }
-  std::printf("%s %zu %s %016lx\n", name.c_str(), 8 * sizeof(T), problem.digest.c_str(),
-              static_cast<unsigned long>(all));
+  std::printf(
+      "%s %zu digest %s trace %016llx same %llu refused %llu killed %llu power %llu lost %llu\n",
+      name.c_str(), 8 * sizeof(T), problem.digest.c_str(), Number{trace}, Number{same},
+      Number{refused}, Number{kills}, Number{power}, Number{lost});
+  std::fflush(stdout);
+  return violations;
 }
 
 }  // namespace
 }  // namespace ticopd::dense
 
 int main(int argc, char** argv) {
-  const std::uint64_t seeds = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20;
+  const auto number = [&](int i, std::uint64_t otherwise) {
+    return argc > i ? std::strtoull(argv[i], nullptr, 10) : otherwise;
+  };
+  const ticopd::dense::Seeds seeds{number(1, 20), number(2, 1)};
+  std::uint64_t violations = 0;
   for (const std::string& name : ticopd::dense::algorithm_names()) {
-    ticopd::dense::print_trace<float>(name, seeds);
-    ticopd::dense::print_trace<double>(name, seeds);
+    violations += ticopd::dense::play_all<float>(name, seeds);
+    violations += ticopd::dense::play_all<double>(name, seeds);
   }
+  return violations == 0 ? 0 : 1;
 }
