@@ -3,27 +3,11 @@
 
 #include <algorithm>
 
-#include "network/every_algorithm.hpp"
-#include "ticopd/sim/play.hpp"
+#include "site/simulated.hpp"
+#include "ticopd/error.hpp"
 
 namespace ticopd::dense {
 namespace {
-
-template <class T>
-struct Simulated {
-  explicit Simulated(const std::string& name, const CodecOptions& codec = {.kind = "qsgd"})
-      : setup{.graph = graph_for(name, ring(6)),
-              .objective = std::make_shared<LeastSquares<T>>(ProblemSize{6, 10, 4}),
-              .codec = make_codec<T>(codec_for(name, codec)),
-              .iterations = 20,
-              .watch = {.rounds = {.every = 4}}},
-        run(algorithm<T>(name, setup.graph)),
-        problem{run, setup, 3, solve(run, setup).digest} {}
-
-  Setup<T> setup;
-  RunFactory<T> run;
-  SimProblem<T> problem;
-};
 
 class Simulation : public ::testing::TestWithParam<std::string> {};
 
@@ -48,12 +32,20 @@ TEST_P(Simulation, EveryFaultLeavesTheDigestOfTheUndisturbedRun) {
   EXPECT_TRUE(kills > 0 && power_losses > 0 && lost > 0) << "the faults did not strike";
 }
 
+TEST_P(Simulation, NewRostersAndEpochsEndInTheRunFromWhereTheLastEpochBegan) {
+  const Changed<float> s(GetParam());
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const SimOutcome outcome = play(s.problem, seed, Faults());
+    EXPECT_NE(outcome.end, SimOutcome::End::violation) << "seed " << seed << ": " << outcome.what;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, Simulation, ::testing::ValuesIn(algorithm_names()),
                          [](const auto& name) { return name.param; });
 
 // Each kind of fault alone changes what happens, and no result.
 TEST(Simulator, EveryKindOfFaultStrikes) {
-  const Simulated<float> s("ticopd");
+  const Changed<float> s("ticopd");
   for (const FaultKind& kind : fault_kinds()) {
     int other = 0;
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -62,6 +54,33 @@ TEST(Simulator, EveryKindOfFaultStrikes) {
       other += outcome.trace != play(s.problem, seed, Faults::parse("none")).trace;
     }
     EXPECT_GT(other, 0) << kind.name;
+  }
+}
+
+TEST(Simulator, OneSiteIsEnoughToHearOfANewRoster) {
+  const Changed<float> s("ticopd");
+  std::uint64_t rosters = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const SimOutcome outcome = play(s.problem, seed, Faults::parse("roster"));
+    EXPECT_EQ(outcome.end, SimOutcome::End::same) << "seed " << seed << ": " << outcome.what;
+    EXPECT_EQ(outcome.handed_again, 0u) << "seed " << seed;
+    rosters += outcome.rosters;
+  }
+  EXPECT_GT(rosters, 30u);
+}
+
+// A step that is far too long: one site finds it, and all of them end.
+TEST(Simulator, EverySiteHearsThatTheRunHasDiverged) {
+  Simulated<float> s("dgd");
+  Warnings warnings;
+  AlgorithmOptions options{"dgd", {{"eta", 1e9}}, {}};
+  const RunFactory<float> run =
+      make_algorithm<float>(options, spectrum(s.setup.graph, Weights::metropolis), warnings);
+  const SimProblem<float> problem{run, s.setup, 3, ""};
+  EXPECT_THROW(solve(run, s.setup), Diverged);
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const SimOutcome outcome = play(problem, seed, Faults());
+    EXPECT_NE(outcome.end, SimOutcome::End::violation) << "seed " << seed << ": " << outcome.what;
   }
 }
 

@@ -16,6 +16,8 @@ struct SparseRows {
   std::vector<std::size_t> begin;  // samples + 1
   std::vector<std::uint32_t> index;
   std::vector<T> value;
+
+  bool operator==(const SparseRows&) const = default;
 };
 
 // A view of the features of one sample.
@@ -54,6 +56,10 @@ class Dataset {
   void read(std::size_t first, std::size_t count, T* out) const;
 
   Dataset select(std::span<const std::uint32_t> samples) const;  // in the given order
+  // The same samples with other labels; sparse ones may get more features.
+  Dataset relabelled(std::size_t features, std::vector<double> labels) && {
+    return Dataset(samples_, features, std::move(x_), std::move(labels));
+  }
   std::size_t bytes() const;                                     // memory held
 
  private:

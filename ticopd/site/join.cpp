@@ -14,6 +14,7 @@
 #include "ticopd/site/disk_store.hpp"
 #include "ticopd/site/keys.hpp"
 #include "ticopd/site/network.hpp"
+#include "ticopd/site/own_data.hpp"
 #include "ticopd/site/site.hpp"
 #include "ticopd/site/site_folder.hpp"
 #include "ticopd/site/site_metrics.hpp"
@@ -27,28 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-// The config of the roster with this site's own files. A path in the roster is another machine's.
-Config with_own_data(const Config& config, const JoinOptions& options) {
-  json tree = config.tree();
-  json& problem = tree["problem"];
-  if (!options.data.empty()) {
-    problem["data"] = options.data;
-  } else if (const auto data = problem["data"].get<std::string>();
-             data.find(':') != std::string::npos) {
-    throw ConfigError(
-        fmt::format("problem.data = \"{}\": a path of the roster is not used; say with --data what "
-                    "to read here",
-                    data));
-  }
-  if (!options.test.empty())
-    problem["test"] = options.test;
-  else if (problem.value("test", json("")) != json(""))
-    throw ConfigError(fmt::format(
-        "problem.test = {}: a path of the roster is not used; say with --test what to read here",
-        problem["test"].dump()));
-  return Config::resolved(std::move(tree), ".");
-}
 
 // Where to listen: the port of the roster's address, on all interfaces unless it is of this machine
 // alone.
@@ -151,7 +130,7 @@ class Join {
     o.stop = options_.stop;
     o.on_log = [this](const LoggedRows& l) {
       lines_.push_back(l.metrics);
-      files_.add_metrics(l.metrics);
+      try_to_write([&] { files_.add_metrics(l.metrics); });
     };
     o.on_round = [this](std::uint32_t) { tell("running", {}, 0, false); };
     o.on_wait = [this](int site, Time since) {
@@ -169,10 +148,23 @@ class Join {
             roster_.sites[static_cast<std::size_t>(site)].name, give_up_s_));
     };
     o.on_parting = [this] { tell("parting", {}, 0, false); };
-    o.on_trouble = [this](const std::string& what) {
-      if (options_.say) options_.say("warning: no checkpoint: " + what);
-    };
+    o.on_trouble = [this](const std::string& what) { warn("no checkpoint: " + what); };
     return o;
+  }
+
+  void warn(const std::string& what) const {
+    if (options_.say) options_.say("warning: " + what);
+  }
+
+  // Files that say how it goes. A full disk does not end the run: they are written again later.
+  template <class Write>
+  void try_to_write(const Write& write) {
+    try {
+      write();
+      disk_fails_ = false;
+    } catch (const DiskError& e) {
+      if (!std::exchange(disk_fails_, true)) warn(e.what());
+    }
   }
 
   // Another data set at the next start would change what this site makes again.
@@ -211,12 +203,13 @@ class Join {
                 {"resent_bytes", site_->transport().resent_bytes()},
                 {"refused_connections", counts.refused},
                 {"dropped_messages", counts.dropped},
+                {"cut_connections", counts.cut_off},
                 {"peers", std::move(peers)},
                 {"date", utc_now()}};
     if (!waiting.empty())
       status["waiting"] = {{"site", waiting},
                            {"seconds", static_cast<double>(waited) / one_second}};
-    write_atomically(files_.path() / "status.json", json_text(status));
+    try_to_write([&] { write_atomically(files_.path() / "status.json", json_text(status)); });
     if (options_.on_status) options_.on_status(status);
   }
 
@@ -313,8 +306,18 @@ class Join {
   std::vector<std::string> lines_;
   double give_up_s_ = config_.get<double>("network.give_up_s");
   double told_at_ = 0;
+  bool disk_fails_ = false;
   std::unique_ptr<Site<T>> site_;
 };
+
+// The data are read before the folder is written: a missing file leaves nothing behind.
+template <class T>
+json run_site(const JoinOptions& options, const Config& config, const AdoptedRoster& adopted,
+              int own, SiteFolder& folder, SiteWire& wire) {
+  Join<T> site(options, config, adopted, own, folder, wire);
+  folder.adopt(adopted);
+  return site();
+}
 
 }  // namespace
 
@@ -330,13 +333,12 @@ json join_network(const JoinOptions& options) {
   if (keys.public_key != site.key)
     throw ConfigError(fmt::format("{}: is not the key that the roster has for site {}",
                                   options.key.string(), site.name));
-  const Config config = with_own_data(roster.config, options);
+  const Config config = with_own_data(roster.config, options.data, options.test);
   const std::unique_ptr<SiteWire> wire = open_wire(
       wire_settings(roster, own, graph_of(roster), keys, listen_at(site, options.listen)));
-  folder.adopt(adopted);
   if (config.get<std::string>("precision") == "double")
-    return Join<double>(options, config, adopted, own, folder, *wire)();
-  return Join<float>(options, config, adopted, own, folder, *wire)();
+    return run_site<double>(options, config, adopted, own, folder, *wire);
+  return run_site<float>(options, config, adopted, own, folder, *wire);
 }
 
 }  // namespace ticopd

@@ -5,6 +5,7 @@
 #include "ticopd/experiment/prepare.hpp"
 #include "ticopd/site/keys.hpp"
 #include "ticopd/site/network.hpp"
+#include "ticopd/site/own_data.hpp"
 #include "ticopd/site/roster.hpp"
 #include "ticopd/system/file.hpp"
 
@@ -26,6 +27,7 @@ void make_network(const NewNetwork& network) {
   if (network.port < 1 || network.port > 65536 - network.sites)
     throw UsageError(fmt::format("--port {}: allowed are 1 to {} for {} sites", network.port,
                                  65536 - network.sites, network.sites));
+  roster.config = with_shard_facts(roster.config);
   std::vector<KeyPair> keys;
   for (int s = 0, next = 0; s < network.sites; ++s) {
     keys.push_back(make_keys(KeyKind::site, fmt::format("site-{}", s)));

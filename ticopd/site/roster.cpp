@@ -14,6 +14,7 @@
 #include "ticopd/network/placement.hpp"
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/site/keys.hpp"
+#include "ticopd/site/own_data.hpp"
 #include "ticopd/system/text.hpp"
 #include "ticopd/transport/frame.hpp"
 
@@ -94,6 +95,7 @@ void check_config(const Config& config) {
         "graph.kind = \"file\": a roster names no files; write the edges into graph.edges, with "
         "graph.kind = \"edges\"");
   check(config);
+  check_shard_facts(config);
 }
 
 void check_agents(const Roster& roster, int agents) {

@@ -4,8 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "network/every_algorithm.hpp"
-#include "ticopd/sim/play.hpp"
+#include "site/simulated.hpp"
 
 namespace ticopd::dense {
 namespace {
@@ -19,16 +18,11 @@ struct Seeds {
 // The number of violations.
 template <class T>
 std::uint64_t play_all(const std::string& name, const Seeds& seeds) {
-  const Setup<T> setup{.graph = graph_for(name, ring(6)),
-                       .objective = std::make_shared<LeastSquares<T>>(ProblemSize{6, 10, 4}),
-                       .codec = make_codec<T>(codec_for(name, {.kind = "qsgd"})),
-                       .iterations = 20,
-                       .watch = {.rounds = {.every = 4}}};
-  const RunFactory<T> run = algorithm<T>(name, setup.graph);
-  const SimProblem<T> problem{run, setup, 3, solve(run, setup).digest};
-  std::uint64_t trace = 0, same = 0, refused = 0, violations = 0, kills = 0, power = 0, lost = 0;
+  const Changed<T> s(name);
+  std::uint64_t trace = 0, same = 0, refused = 0, violations = 0, kills = 0, power = 0, lost = 0,
+                rosters = 0;
   for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-    const SimOutcome outcome = play(problem, seed, Faults());
+    const SimOutcome outcome = play(s.problem, seed, Faults());
     same += outcome.end == SimOutcome::End::same;
     refused += outcome.end == SimOutcome::End::refused;
     if (outcome.end == SimOutcome::End::violation) {
@@ -39,12 +33,14 @@ std::uint64_t play_all(const std::string& name, const Seeds& seeds) {
     kills += outcome.kills;
     power += outcome.power_losses;
     lost += outcome.lost;
+    rosters += outcome.rosters;
     trace = trace * 0x9e3779b97f4a7c15 + outcome.trace;
   }
   std::printf(
-      "%s %zu digest %s trace %016llx same %llu refused %llu killed %llu power %llu lost %llu\n",
-      name.c_str(), 8 * sizeof(T), problem.digest.c_str(), Number{trace}, Number{same},
-      Number{refused}, Number{kills}, Number{power}, Number{lost});
+      "%s %zu digest %s trace %016llx same %llu refused %llu killed %llu power %llu lost %llu "
+      "rosters %llu\n",
+      name.c_str(), 8 * sizeof(T), s.problem.digest.c_str(), Number{trace}, Number{same},
+      Number{refused}, Number{kills}, Number{power}, Number{lost}, Number{rosters});
   std::fflush(stdout);
   return violations;
 }
