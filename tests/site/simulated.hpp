@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "network/every_algorithm.hpp"
 #include "ticopd/sim/play.hpp"
 

@@ -1,6 +1,8 @@
 // The code of sites in a world where everything goes wrong: the digest stays that of solve().
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "site/simulated.hpp"
 #include "ticopd/error.hpp"
 
@@ -9,12 +11,25 @@ namespace {
 
 class Simulation : public ::testing::TestWithParam<std::string> {};
 
+// 1,000 seeds and some more over all algorithms, none of them twice.
+constexpr std::uint64_t seeds_of_one = 46;
+
 TEST_P(Simulation, EveryFaultLeavesTheDigestOfTheUndisturbedRun) {
+  const std::vector<std::string> names = algorithm_names();
+  ASSERT_GE(names.size() * seeds_of_one, 1000u);
+  const auto number =
+      static_cast<std::uint64_t>(std::ranges::find(names, GetParam()) - names.begin());
   const Simulated<float> s(GetParam());
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  std::uint64_t kills = 0, power_losses = 0, lost = 0;
+  for (std::uint64_t i = 1; i <= seeds_of_one; ++i) {
+    const std::uint64_t seed = number * seeds_of_one + i;
     const SimOutcome outcome = play(s.problem, seed, Faults());
     EXPECT_NE(outcome.end, SimOutcome::End::violation) << "seed " << seed << ": " << outcome.what;
+    kills += outcome.kills;
+    power_losses += outcome.power_losses;
+    lost += outcome.lost;
   }
+  EXPECT_TRUE(kills > 0 && power_losses > 0 && lost > 0) << "the faults did not strike";
 }
 
 TEST_P(Simulation, NewRostersAndEpochsEndInTheRunFromWhereTheLastEpochBegan) {
@@ -27,6 +42,20 @@ TEST_P(Simulation, NewRostersAndEpochsEndInTheRunFromWhereTheLastEpochBegan) {
 
 INSTANTIATE_TEST_SUITE_P(Every, Simulation, ::testing::ValuesIn(algorithm_names()),
                          [](const auto& name) { return name.param; });
+
+// Each kind of fault alone changes what happens, and no result.
+TEST(Simulator, EveryKindOfFaultStrikes) {
+  const Changed<float> s("ticopd");
+  for (const FaultKind& kind : fault_kinds()) {
+    int other = 0;
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+      const SimOutcome outcome = play(s.problem, seed, Faults::parse(std::string(kind.name)));
+      EXPECT_NE(outcome.end, SimOutcome::End::violation) << kind.name << ", seed " << seed;
+      other += outcome.trace != play(s.problem, seed, Faults::parse("none")).trace;
+    }
+    EXPECT_GT(other, 0) << kind.name;
+  }
+}
 
 TEST(Simulator, OneSiteIsEnoughToHearOfANewRoster) {
   const Changed<float> s("ticopd");
