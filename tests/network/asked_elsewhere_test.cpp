@@ -79,6 +79,7 @@ TEST(AskedElsewhere, MessagesAreMadeWhileTheObjectiveIsAsked) {
   w.net.gradient(w.x, w.grad);
   EXPECT_EQ(w.f.before, 0u);
   EXPECT_GT(w.f.after, 0u);
+  EXPECT_EQ(w.net.phases().exchange, 0) << "hidden behind the gradient";
   w.mirror.receive();
 
   plain.mirror.send(plain.x);
@@ -87,7 +88,6 @@ TEST(AskedElsewhere, MessagesAreMadeWhileTheObjectiveIsAsked) {
   plain.mirror.receive();
   EXPECT_EQ(w.all(w.mirror.own()), plain.all(plain.mirror.own()));
   EXPECT_EQ(w.all(w.grad), plain.all(plain.grad));
-  EXPECT_EQ(w.net.phases().exchange, 0) << "hidden behind the gradient";
 }
 
 TEST(AskedElsewhere, EveryOtherVerbMakesThemFirst) {
