@@ -39,7 +39,13 @@ class Elsewhere final : public Objective<float> {
 };
 
 struct World {
-  explicit World(bool elsewhere) {
+  explicit World(bool elsewhere)
+      : coder(make_codec<float>({.kind = "qsgd", .bits = 4})),
+        pool(2),
+        net({.graph = graph, .objective = f, .codec = *coder, .transport = alone, .pool = pool}),
+        x(net.field()),
+        grad(net.field()),
+        mirror(net, net.laplacian(), 2) {
     f.asked_elsewhere = elsewhere;
     net.begin_round(1);
     for (std::size_t row = 0; row < n; ++row)
@@ -57,13 +63,12 @@ struct World {
 
   Graph graph = ring(n);
   Elsewhere f;
-  std::unique_ptr<Codec<float>> coder = make_codec<float>({.kind = "qsgd", .bits = 4});
+  std::unique_ptr<Codec<float>> coder;
   Alone alone;
-  Pool pool{2};
-  CpuNetwork<float> net{
-      {.graph = graph, .objective = f, .codec = *coder, .transport = alone, .pool = pool}};
-  Field<float> x = net.field(), grad = net.field();
-  CpuMirror<float> mirror{net, net.laplacian(), 2};
+  Pool pool;
+  CpuNetwork<float> net;
+  Field<float> x, grad;
+  CpuMirror<float> mirror;
 };
 
 TEST(AskedElsewhere, MessagesAreMadeWhileTheObjectiveIsAsked) {
@@ -74,6 +79,7 @@ TEST(AskedElsewhere, MessagesAreMadeWhileTheObjectiveIsAsked) {
   w.net.gradient(w.x, w.grad);
   EXPECT_EQ(w.f.before, 0u);
   EXPECT_GT(w.f.after, 0u);
+  EXPECT_EQ(w.net.phases().exchange, 0) << "hidden behind the gradient";
   w.mirror.receive();
 
   plain.mirror.send(plain.x);
@@ -82,7 +88,6 @@ TEST(AskedElsewhere, MessagesAreMadeWhileTheObjectiveIsAsked) {
   plain.mirror.receive();
   EXPECT_EQ(w.all(w.mirror.own()), plain.all(plain.mirror.own()));
   EXPECT_EQ(w.all(w.grad), plain.all(plain.grad));
-  EXPECT_EQ(w.net.phases().exchange, 0) << "hidden behind the gradient";
 }
 
 TEST(AskedElsewhere, EveryOtherVerbMakesThemFirst) {
