@@ -2,8 +2,12 @@
 #include "ticopd/site/messages.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "network/every_algorithm.hpp"
 #include "ticopd/error.hpp"
@@ -123,6 +127,28 @@ TEST(DiskStore, DoesNotWriteThroughALink) {
   DiskStore store(folder.path());
   store.write("a.tmp", Bytes(3));
   EXPECT_EQ(read_bytes(folder.path() / "theirs"), "precious");
+}
+
+// As when strangers have connected to this process until it may open nothing more.
+TEST(DiskStore, WaitsUntilAFileMayBeOpened) {
+  const ScratchFolder folder = ScratchFolder::anywhere();
+  DiskStore store(folder.path());
+  std::vector<Descriptor> all;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 64;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) all.emplace_back(fd);
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    all.clear();
+  });
+  EXPECT_NO_THROW(store.write("a", Bytes(10)));
+  later.join();
+  EXPECT_NO_THROW(store.sync("a"));
+  EXPECT_NO_THROW(store.sync_folder());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST(DiskStore, AFolderThatIsGoneIsADiskError) {

@@ -16,6 +16,7 @@
 #include "ticopd/system/descriptor.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
+#include "ticopd/system/text.hpp"
 
 namespace ticopd {
 namespace {
@@ -33,17 +34,41 @@ struct Part {
   std::string name() const { return site()["name"].get<std::string>(); }
 };
 
+// Throws a std::exception unless run.json has all that is taken from it below.
+void check_site(const json& summary) {
+  const auto must = [](bool fact) {
+    if (!fact) throw FormatError("a value");
+  };
+  const json& site = summary.at("site");
+  for (const char* key : {"name", "network"}) must(site.at(key).is_string());
+  must(site.at("roster_config").at("precision").is_string());
+  const json& agents = site.at("agents");
+  must(agents.is_array() && !agents.empty());
+  for (std::size_t i = 0; i < agents.size(); ++i)  // a block
+    must(agents[i].is_number_unsigned() && agents[i] <= 1'000'000'000u &&
+         agents[i].get<std::size_t>() == agents[0].get<std::size_t>() + i);
+  must(site.at("logged").is_array() && !site["logged"].empty());
+  for (const json& logged : site["logged"]) {
+    must(logged.at(0).is_number_unsigned() && logged[0] <= 0xffffffffu && logged.at(1).is_array());
+    for (const json& hash : logged[1]) must(hash.is_string());
+  }
+  for (const char* list : {"agents", "links"}) must(summary.at("ledger").at(list).is_array());
+  for (const json& agent : summary["ledger"]["agents"])
+    must(agent.at("payload_bytes").is_number_unsigned());
+  must(summary.at("inputs").at("agents").is_array());
+  must(summary.at("seconds").at("total").is_number());
+  must(summary.at("agents").is_number_unsigned() && summary["agents"] <= 1'000'000'000u);
+  must(summary.at("iterations").is_number_unsigned());
+}
+
 Part read_part(const fs::path& folder) {
   Part part{folder, RunFolder::require_summary(folder), {}, {}};
-  const json site = part.summary.value("site", json());
   try {
-    if (!site.is_object()) throw FormatError("there is no site");
-    part.agents = site.at("agents").get<std::vector<int>>();
-    for (const char* key : {"name", "network"}) site.at(key).get<std::string>();
-    if (!site.at("logged").is_array() || part.agents.empty()) throw FormatError("logged");
+    check_site(part.summary);
   } catch (const std::exception&) {
     throw FormatError(fmt::format("{}: is not the folder of a site", folder.string()));
   }
+  part.agents = part.site()["agents"].get<std::vector<int>>();
   if (part.summary["status"] != "finished")
     throw FormatError(fmt::format(
         "{}: site {} is {} after round {}, not finished; start it again with `ticopd network join`",
@@ -165,9 +190,15 @@ Metrics merged(const std::vector<Part>& parts, std::size_t line) {
                                     (p.folder / "metrics.csv").string(), p.lines.size()));
     std::string_view left = p.lines[line];
     for (const MetricInfo& column : columns) {
-      const auto value = parse_number<double>(take_cell(left));
-      if (!value) continue;
-      if (column.column == "iteration") m.iteration = static_cast<std::uint32_t>(*value);
+      const std::string_view cell = take_cell(left);
+      const bool is_round = column.column == "iteration";
+      const auto value = parse_number<double>(cell);
+      if (cell.empty() && !is_round) continue;
+      if (!value || (is_round && !(*value >= 0 && *value <= 0xffffffffu)))
+        throw FormatError(fmt::format("{}:{}: {} = {}: is no number that a site writes",
+                                      (p.folder / "metrics.csv").string(), line + 2, column.column,
+                                      printable(cell)));
+      if (is_round) m.iteration = static_cast<std::uint32_t>(*value);
       if (column.column == "seconds") m.seconds = std::max(m.seconds, *value);
       if (column.column == "bits_paper") m.bits_paper += share * *value;
       if (column.column == "bits_payload") m.bits_payload += share * *value;
@@ -184,6 +215,27 @@ Metrics merged(const std::vector<Part>& parts, std::size_t line) {
 bool is_up(const fs::path& folder) {
   const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return fd.get() >= 0 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0;
+}
+
+// What status.json says, if it is as this program writes it.
+json status_in(const fs::path& file) {
+  json s = parse_json(read_bytes(file));
+  const auto is = [](const json& value, const char* key, bool (json::*kind)() const noexcept) {
+    return value.is_object() && value.contains(key) && (value[key].*kind)();
+  };
+  bool right = is(s, "name", &json::is_string) && is(s, "state", &json::is_string) &&
+               is(s, "round", &json::is_number_unsigned) &&
+               is(s, "iterations", &json::is_number_unsigned) && is(s, "peers", &json::is_array);
+  if (right)
+    for (const json& peer : s["peers"])
+      right = right && is(peer, "connected", &json::is_boolean) &&
+              is(peer, "sent_bytes", &json::is_number) &&
+              is(peer, "received_bytes", &json::is_number);
+  if (right && s.contains("waiting"))
+    right =
+        is(s["waiting"], "site", &json::is_string) && is(s["waiting"], "seconds", &json::is_number);
+  if (!right) throw FormatError(fmt::format("{}: is damaged", file.string()));
+  return s;
 }
 
 }  // namespace
@@ -237,10 +289,7 @@ json network_status(const std::vector<fs::path>& folders) {
     if (!fs::exists(folder / "operator.pub", error))
       throw FormatError(fmt::format("{}: is not the folder of a site", folder.string()));
     json status{{"state", "starting"}};
-    if (fs::exists(folder / "status.json", error)) {
-      json found = parse_json(read_bytes(folder / "status.json"));
-      if (found.is_object()) status = std::move(found);
-    }
+    if (fs::exists(folder / "status.json", error)) status = status_in(folder / "status.json");
     status["folder"] = folder.string();
     status["up"] = is_up(folder);
     all.push_back(std::move(status));

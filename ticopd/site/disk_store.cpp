@@ -1,6 +1,5 @@
 #include "ticopd/site/disk_store.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -69,9 +68,7 @@ void DiskStore::remove(const std::string& file) {
 }
 
 void DiskStore::sync_folder() {
-  const Descriptor fd(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems cannot flush a folder and say EINVAL.
-  if (fd.get() < 0 || (::fsync(fd.get()) != 0 && errno != EINVAL)) trouble("", "be flushed");
+  ticopd::sync_folder(folder_);
 }
 
 Time MachineClock::now() {

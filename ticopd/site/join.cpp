@@ -130,7 +130,7 @@ class Join {
     o.stop = options_.stop;
     o.on_log = [this](const LoggedRows& l) {
       lines_.push_back(l.metrics);
-      files_.add_metrics(l.metrics);
+      try_to_write([&] { files_.add_metrics(l.metrics); });
     };
     o.on_round = [this](std::uint32_t) { tell("running", {}, 0, false); };
     o.on_wait = [this](int site, Time since) {
@@ -148,10 +148,23 @@ class Join {
             roster_.sites[static_cast<std::size_t>(site)].name, give_up_s_));
     };
     o.on_parting = [this] { tell("parting", {}, 0, false); };
-    o.on_trouble = [this](const std::string& what) {
-      if (options_.say) options_.say("warning: no checkpoint: " + what);
-    };
+    o.on_trouble = [this](const std::string& what) { warn("no checkpoint: " + what); };
     return o;
+  }
+
+  void warn(const std::string& what) const {
+    if (options_.say) options_.say("warning: " + what);
+  }
+
+  // Files that say how it goes. A full disk does not end the run: they are written again later.
+  template <class Write>
+  void try_to_write(const Write& write) {
+    try {
+      write();
+      disk_fails_ = false;
+    } catch (const DiskError& e) {
+      if (!std::exchange(disk_fails_, true)) warn(e.what());
+    }
   }
 
   // Another data set at the next start would change what this site makes again.
@@ -190,12 +203,13 @@ class Join {
                 {"resent_bytes", site_->transport().resent_bytes()},
                 {"refused_connections", counts.refused},
                 {"dropped_messages", counts.dropped},
+                {"cut_connections", counts.cut_off},
                 {"peers", std::move(peers)},
                 {"date", utc_now()}};
     if (!waiting.empty())
       status["waiting"] = {{"site", waiting},
                            {"seconds", static_cast<double>(waited) / one_second}};
-    write_atomically(files_.path() / "status.json", json_text(status));
+    try_to_write([&] { write_atomically(files_.path() / "status.json", json_text(status)); });
     if (options_.on_status) options_.on_status(status);
   }
 
@@ -292,6 +306,7 @@ class Join {
   std::vector<std::string> lines_;
   double give_up_s_ = config_.get<double>("network.give_up_s");
   double told_at_ = 0;
+  bool disk_fails_ = false;
   std::unique_ptr<Site<T>> site_;
 };
 

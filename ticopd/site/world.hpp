@@ -37,6 +37,8 @@ class Wire {
   };
   // The next message; waits for it until then. Empty: none came.
   virtual std::optional<Arrived> receive(Time until) = 0;
+  // The last message from there cannot be read. Again and again: its connection may be ended.
+  virtual void odd(int site) { static_cast<void>(site); }
 };
 
 // The files of one folder. A file is on the disk after `sync`, its name after `sync_folder`; a

@@ -1,4 +1,6 @@
-// The sockets of a site: libticopd_zmq.so. Only this file knows ZeroMQ.
+// The sockets of a site: libticopd_zmq.so. Only this file and the door know ZeroMQ.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,6 +13,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/site/messages.hpp"
 #include "ticopd/site/site_wire.hpp"
+#include "ticopd/site/zmq_door.hpp"
 
 namespace ticopd {
 namespace {
@@ -20,17 +23,16 @@ static_assert(largest_message >= static_cast<int>(piece_bytes + message_header_b
 constexpr std::size_t most_waiting = 16
                                      << 20;  // bytes to one site that its socket does not take yet
 constexpr Time silence = 15 * one_second;    // then a connection is made anew
-constexpr Time self_test = 30 * one_second;  // at most; a busy machine takes its time
+constexpr Time self_test = 10 * one_second;  // at most; a busy machine takes its time
+constexpr int self_tests = 3;
+constexpr rlim_t least_files = 1024, many_files = 4096;
+constexpr int most_odd = 16;                 // odd messages, then their connection is ended
 constexpr Time full_socket = one_second / 1000;  // until it is tried again
 
 Time now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
-}
-
-std::string_view text_of(const zmq::message_t& m) {
-  return {m.data<char>(), m.size()};
 }
 
 // The settings that all sockets between sites share, before they are bound or connected.
@@ -55,9 +57,10 @@ bool is_ipv6(const std::string& address) {
 // A dealer that proves to be `key`, to the listener of a site with the key `server`.
 zmq::socket_t dealer_to(zmq::context_t& context, const std::string& address,
                         const std::string& server, const std::string& key,
-                        const std::string& secret) {
+                        const std::string& secret, bool again = true) {
   zmq::socket_t s(context, zmq::socket_type::dealer);
   prepare(s, is_ipv6(address));
+  if (!again) s.set(zmq::sockopt::reconnect_ivl, -1);
   s.set(zmq::sockopt::immediate, true);
   s.set(zmq::sockopt::curve_serverkey, zmq::buffer(server));
   s.set(zmq::sockopt::curve_publickey, zmq::buffer(key));
@@ -68,8 +71,7 @@ zmq::socket_t dealer_to(zmq::context_t& context, const std::string& address,
 
 class ZmqWire final : public SiteWire {
  public:
-  explicit ZmqWire(const WireSettings& settings)
-      : settings_(settings), zap_(context_, zmq::socket_type::rep) {
+  explicit ZmqWire(const WireSettings& settings) : settings_(settings) {
     const std::size_t count = settings.sites.size();
     counts_.sent.resize(count);
     counts_.received.resize(count);
@@ -81,8 +83,6 @@ class ZmqWire final : public SiteWire {
       peers_[i].neighbour = other.neighbour && static_cast<int>(i) != settings.own;
       peers_[i].dialled = later ? !other.address.empty() : !mine_has_address;
     }
-    zap_.set(zmq::sockopt::linger, 0);
-    zap_.bind("inproc://zeromq.zap.01");  // before any listener, else everybody would be let in
     if (!settings.listen.empty()) listen();
     for (std::size_t i = 0; i < count; ++i)
       if (peers_[i].neighbour && peers_[i].dialled) dial(i);
@@ -101,10 +101,8 @@ class ZmqWire final : public SiteWire {
 
   std::optional<Arrived> receive(Time until) override {
     for (;;) {
-      while (answer_zap()) {
-      }
       for (std::size_t i = 0; i < peers_.size(); ++i) {
-        if (peers_[i].dealer && now() > peers_[i].heard + silence) dial(i);
+        if (peers_[i].neighbour && peers_[i].dialled && now() > peers_[i].heard + silence) dial(i);
         flush(i);
       }
       if (auto arrived = take()) return arrived;
@@ -113,7 +111,21 @@ class ZmqWire final : public SiteWire {
     }
   }
 
-  const WireCounts& counts() const override { return counts_; }
+  // What came last from there could not be read.
+  void odd(int site) override {
+    const auto i = static_cast<std::size_t>(site);
+    ++counts_.dropped;
+    if (++peers_.at(i).odd < most_odd) return;
+    ++counts_.cut_off;
+    peers_[i].odd = 0;
+    if (peers_[i].dealer) dial(i);
+    if (door_) door_->show_out(i);
+  }
+
+  const WireCounts& counts() const override {
+    if (door_) counts_.refused = door_->refused();
+    return counts_;
+  }
 
  private:
   struct Peer {
@@ -124,6 +136,7 @@ class ZmqWire final : public SiteWire {
     std::deque<Bytes> waiting = {};            // for the socket
     std::size_t waiting_bytes = 0;
     Time heard = 0;
+    int odd = 0;  // messages of this connection
   };
 
   const WirePeer& own() const { return settings_.sites[static_cast<std::size_t>(settings_.own)]; }
@@ -135,6 +148,12 @@ class ZmqWire final : public SiteWire {
     listener_->set(zmq::sockopt::curve_server, true);
     listener_->set(zmq::sockopt::curve_secretkey, zmq::buffer(settings_.secret));
     listener_->set(zmq::sockopt::zap_domain, "ticopd");
+    std::vector<Door::Guest> guests;
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+      const bool may_come = peers_[i].neighbour && !peers_[i].dialled;
+      guests.push_back({settings_.sites[i].name, may_come ? settings_.sites[i].key : ""});
+    }
+    door_.emplace(context_, *listener_, std::move(guests));
     try {
       listener_->bind("tcp://" + settings_.listen);
     } catch (const zmq::error_t& e) {
@@ -151,65 +170,33 @@ class ZmqWire final : public SiteWire {
       throw UnavailableError("this ZeroMQ was built without CURVE");
     std::string end = listener_->get(zmq::sockopt::last_endpoint);
     end = end.substr(std::strlen("tcp://"));
+    door_->listens_at(std::stoi(end.substr(end.rfind(':') + 1)));
     std::array<unsigned char, 32> raw{};
     const auto binary = [&](const char* text) {
       zmq_z85_decode(raw.data(), text);
       return std::string(raw.begin(), raw.end());
     };
-    zmq::socket_t stranger =
-        dealer_to(context_, end, own().key, binary(key.data()), binary(secret.data()));
-    const Time last = now() + self_test;
-    while (counts_.refused == 0) {
-      if (now() > last)
-        throw UnavailableError(
-            settings_.listen +
-            ": the listener did not turn a stranger away; it is not safe to use");
-      if (!answer_zap()) wait(one_second / 50);
+    door_->expect(binary(key.data()));
+    for (int tries = 0; tries < self_tests; ++tries) {
+      zmq::socket_t stranger = dealer_to(context_, end, own().key, binary(key.data()),
+                                         binary(secret.data()), /*again=*/false);
+      for (const Time last = now() + self_test; now() < last; wait(one_second / 50))
+        if (door_->turned_expected_away()) return;
     }
-    stranger.set(zmq::sockopt::linger, 0);
-    stranger.close();
-    counts_.refused = 0;
+    throw UnavailableError(settings_.listen +
+                           ": the listener did not turn a stranger away; it is not safe to use");
   }
 
+  // The connection is made anew after some silence: then its name is looked up again, too.
   void dial(std::size_t i) {
     const WirePeer& other = settings_.sites[i];
     peers_[i].dealer.reset();
-    peers_[i].dealer = dealer_to(context_, other.address, other.key, own().key, settings_.secret);
     peers_[i].heard = now();
-  }
-
-  // The request of the listener: who is this key? Answers with the name of the neighbour that has
-  // it, or with 300, "not now": after 400 a site that comes too early would never try again.
-  bool answer_zap() {
-    std::vector<zmq::message_t> parts;
-    for (zmq::message_t part; zap_.recv(part, zmq::recv_flags::dontwait);) {
-      const bool more = part.more();
-      parts.push_back(std::move(part));
-      if (!more) break;
+    try {
+      peers_[i].dealer = dealer_to(context_, other.address, other.key, own().key, settings_.secret);
+    } catch (const zmq::error_t& e) {
+      if (e.num() != EMFILE && e.num() != ENFILE) throw;  // else there may be files again later
     }
-    if (parts.empty()) return false;
-    const std::string name = parts.size() == 7 && text_of(parts[5]) == "CURVE"
-                                 ? name_of_key(text_of(parts[6]))
-                                 : std::string();
-    if (name.empty()) ++counts_.refused;
-    const std::array<std::string, 6> answer{"1.0",
-                                            parts.size() > 1 ? parts[1].to_string() : "",
-                                            name.empty() ? "300" : "200",
-                                            name.empty() ? "not in the roster" : "",
-                                            name,
-                                            ""};
-    for (std::size_t i = 0; i < answer.size(); ++i)
-      zap_.send(zmq::buffer(answer[i]),
-                i + 1 < answer.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
-    return true;
-  }
-
-  // Of a neighbour that connects to us; empty: nobody has it.
-  std::string name_of_key(std::string_view key) const {
-    for (std::size_t i = 0; i < peers_.size(); ++i)
-      if (peers_[i].neighbour && !peers_[i].dialled && settings_.sites[i].key == key)
-        return settings_.sites[i].name;
-    return {};
   }
 
   void flush(std::size_t i) {
@@ -254,6 +241,7 @@ class ZmqWire final : public SiteWire {
       zmq::message_t body;
       if (!peers_[i].dealer->recv(body, zmq::recv_flags::dontwait)) break;
       if (alone(*peers_[i].dealer, body)) return arrived_from(i, body);
+      odd(static_cast<int>(i));
     }
     return std::nullopt;
   }
@@ -267,9 +255,15 @@ class ZmqWire final : public SiteWire {
         continue;
       }
       const std::optional<std::size_t> from = sender_of(body);
-      if (!alone(*listener_, body)) continue;
+      const int connection = zmq_msg_get(body.handle(), ZMQ_SRCFD);
+      const bool whole = alone(*listener_, body);
       if (!from) {
         ++counts_.dropped;
+        continue;
+      }
+      door_->greet(*from, connection);
+      if (!whole) {
+        odd(static_cast<int>(*from));
         continue;
       }
       peers_[*from].route = std::move(route);
@@ -288,9 +282,8 @@ class ZmqWire final : public SiteWire {
   }
 
   // False for a message with more parts, which are drained: sites send none.
-  bool alone(zmq::socket_t& socket, zmq::message_t& body) {
+  static bool alone(zmq::socket_t& socket, zmq::message_t& body) {
     if (!body.more()) return true;
-    ++counts_.dropped;
     zmq::message_t rest;
     do {
       if (!socket.recv(rest, zmq::recv_flags::dontwait)) break;
@@ -307,7 +300,7 @@ class ZmqWire final : public SiteWire {
 
   // Until a socket has something, or so much time has passed. False after a signal.
   bool wait(Time most) {
-    std::vector<zmq::pollitem_t> items{{zap_.handle(), 0, ZMQ_POLLIN, 0}};
+    std::vector<zmq::pollitem_t> items;
     if (listener_) items.push_back({listener_->handle(), 0, ZMQ_POLLIN, 0});
     for (Peer& peer : peers_) {
       // A router is always ready to be written to, so its full connections are tried again soon.
@@ -329,12 +322,27 @@ class ZmqWire final : public SiteWire {
 
   WireSettings settings_;
   zmq::context_t context_{1};
-  zmq::socket_t zap_;
   std::optional<zmq::socket_t> listener_;
+  std::optional<Door> door_;  // of the listener
   std::vector<Peer> peers_;
   std::size_t turn_ = 0;
-  WireCounts counts_;
+  mutable WireCounts counts_;
 };
+
+// A flood of strangers may have some hundred connections for a moment, before they are ended. Then
+// the files of a checkpoint must still be opened.
+void have_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  const rlim_t wanted = std::min<rlim_t>(files.rlim_max, many_files);
+  if (files.rlim_cur < wanted) {
+    files.rlim_cur = wanted;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+  if (files.rlim_cur < least_files)
+    throw UnavailableError("this process may open " + std::to_string(files.rlim_cur) +
+                           " files (ulimit -n); a site needs " + std::to_string(least_files));
+}
 
 }  // namespace
 }  // namespace ticopd
@@ -346,6 +354,11 @@ const char* ticopd_zmq_version() {
 }
 
 ticopd::SiteWire* ticopd_zmq_wire(const ticopd::WireSettings& settings) {
-  return new ticopd::ZmqWire(settings);
+  if (!settings.listen.empty()) ticopd::have_files();
+  try {
+    return new ticopd::ZmqWire(settings);
+  } catch (const zmq::error_t& e) {
+    throw ticopd::UnavailableError(std::string("ZeroMQ cannot open a connection: ") + e.what());
+  }
 }
 }

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "ticopd/error.hpp"
@@ -22,6 +24,8 @@ namespace ticopd {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int most_waits = 200;  // for a file that may be opened, of 10 ms each
 
 [[noreturn]] void disk_trouble(const fs::path& file, std::string_view doing) {
   const int error = errno;
@@ -37,11 +41,14 @@ void write_all(int fd, std::string_view bytes, const fs::path& file) {
   }
 }
 
-void sync_folder(const fs::path& folder) {
-  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems cannot sync a folder and say EINVAL; the rename itself is still atomic there.
-  if (fd.get() < 0 || (::fsync(fd.get()) != 0 && errno != EINVAL))
-    disk_trouble(folder, "be synced");
+// Strangers that connect to this program may hold all files that it may open, until their
+// connections are ended a moment later.
+Descriptor open_soon(const fs::path& file, int flags, mode_t mode = 0) {
+  for (int waits = 0;; ++waits) {
+    Descriptor fd(::open(file.c_str(), flags | O_CLOEXEC, mode));
+    if (fd.get() >= 0 || (errno != EMFILE && errno != ENFILE) || waits == most_waits) return fd;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 // .NAME.PID.COUNT.tmp, as write_atomically makes it; other names are not ours to remove.
@@ -77,6 +84,13 @@ std::string drained(FileStream stream) {
 
 }  // namespace
 
+void sync_folder(const fs::path& folder) {
+  const Descriptor fd = open_soon(folder, O_RDONLY | O_DIRECTORY);
+  // Some file systems cannot sync a folder and say EINVAL; the rename itself is still atomic there.
+  if (fd.get() < 0 || (::fsync(fd.get()) != 0 && errno != EINVAL))
+    disk_trouble(folder, "be synced");
+}
+
 std::string read_bytes(const fs::path& file) {
   return drained(FileStream(file, false));
 }
@@ -107,7 +121,7 @@ Descriptor create(const fs::path& file, const fs::path& named, mode_t mode = 066
   // the name is taken from it; what a link points to stays untouched.
   constexpr int attempts = 10;
   for (int attempt = 0;; ++attempt) {
-    Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    Descriptor fd = open_soon(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     if (fd.get() >= 0) return fd;
     if (errno != EEXIST || attempt == attempts) disk_trouble(named, "be created");
     if (::unlink(file.c_str()) != 0 && errno != ENOENT) disk_trouble(named, "be replaced");
@@ -152,7 +166,7 @@ void write_secret(const fs::path& file, std::string_view bytes) {
 void publish(const fs::path& temporary, const fs::path& file) {
   refuse_odd_file(file);
   {
-    const Descriptor fd(::open(temporary.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    const Descriptor fd = open_soon(temporary, O_RDONLY | O_NOFOLLOW);
     if (fd.get() < 0 || ::fsync(fd.get()) != 0) disk_trouble(temporary, "be read");
   }
   if (::rename(temporary.c_str(), file.c_str()) != 0) disk_trouble(file, "be renamed to");

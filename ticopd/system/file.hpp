@@ -31,6 +31,9 @@ Descriptor create_file(const std::filesystem::path& file);
 // Gives a file that another program wrote its final name: fsync, rename, fsync of the folder.
 void publish(const std::filesystem::path& temporary, const std::filesystem::path& file);
 
+// Afterwards the names of files in this folder are on the disk. DiskError.
+void sync_folder(const std::filesystem::path& folder);
+
 // Removes the temporary files and scratch folders that killed writers left in this folder.
 void remove_unfinished(const std::filesystem::path& folder);
 

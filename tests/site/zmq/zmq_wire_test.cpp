@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <filesystem>
 #include <thread>
 #include <zmq.hpp>
 
@@ -13,6 +15,7 @@
 #include "ticopd/site/keys.hpp"
 #include "ticopd/site/messages.hpp"
 #include "ticopd/site/site_wire.hpp"
+#include "ticopd/system/descriptor.hpp"
 
 extern "C" ticopd::SiteWire* ticopd_zmq_wire(const ticopd::WireSettings& settings);
 
@@ -62,6 +65,11 @@ struct Sites {
   std::optional<Wire::Arrived> receive(SiteWire& wire, Time seconds_10) {
     return wire.receive(clock.now() + seconds_10 * one_second / 10);
   }
+  // Takes in what was said more than once.
+  void hear_all(SiteWire& wire) {
+    while (receive(wire, 1)) {
+    }
+  }
   // Says something until the other one hears it.
   bool says(SiteWire& from, int to, SiteWire& other, std::string_view words) {
     for (int i = 0; i < tries; ++i) {
@@ -98,8 +106,7 @@ TEST(ZmqWire, ASiteMayEndAndComeBack) {
   for (int life = 0; life < 3; ++life) {
     const auto a = s.open(0);
     EXPECT_TRUE(s.says(*a, 1, *b, "hello")) << life;
-    while (s.receive(*b, 1)) {
-    }
+    s.hear_all(*b);
     EXPECT_TRUE(s.says(*b, 0, *a, "welcome")) << life;
   }
 }
@@ -174,31 +181,88 @@ TEST(ZmqWire, HearsNothingOfAConnectionWithoutEncryption) {
   attack(s, *b, std::nullopt, Refused::unseen, false);
 }
 
+// A plain connection to the listener.
+Descriptor knock(int port) {
+  Descriptor fd(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  at.sin_port = htons(static_cast<std::uint16_t>(port));
+  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+  return fd;
+}
+
 TEST(ZmqWire, HearsNothingOfGarbageAndGoesOn) {
   Sites s;
   const auto b = s.open(1);
-  std::vector<int> open;
+  std::vector<Descriptor> open;
   std::uint32_t noise = 1;
   for (int i = 0; i < 50; ++i) {
-    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    at.sin_port = htons(static_cast<std::uint16_t>(s.port));
-    ASSERT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+    open.push_back(knock(s.port));
     std::array<unsigned char, 4096> bytes{};
     for (unsigned char& byte : bytes)
       byte = static_cast<unsigned char>((noise = noise * 1664525 + 1013904223) >> 24);
     if (i % 2 == 0) bytes[0] = 0xff;  // a greeting of ZMTP begins so
     if (i % 2 == 0) bytes[9] = 0x7f;
-    EXPECT_GE(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL), 0);
-    open.push_back(fd);
+    EXPECT_GE(::send(open.back().get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), 0);
     EXPECT_FALSE(s.receive(*b, 0));
   }
   EXPECT_FALSE(s.receive(*b, 5));
   const auto a = s.open(0);
   EXPECT_TRUE(s.says(*a, 1, *b, "hello")) << "strangers must not keep a neighbour out";
-  for (const int fd : open) ::close(fd);
+  EXPECT_TRUE(counted(s, *b, [](const WireCounts& c) { return c.refused; }));
+}
+
+std::size_t open_files() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+// ZeroMQ itself takes as many as there may be open files, and then no checkpoint can be written.
+// Meanwhile the site computes: nobody calls its wire.
+TEST(ZmqWire, EndsConnectionsOfStrangersWhenTheyAreTooMany) {
+  Sites s;
+  const auto b = s.open(1), a = s.open(0);
+  ASSERT_TRUE(s.says(*a, 1, *b, "hello"));
+  s.hear_all(*b);
+  const std::size_t before = open_files();
+  std::vector<Descriptor> strangers;
+  std::size_t most = 0;
+  for (int i = 0; i < 2000; ++i) {
+    strangers.push_back(knock(s.port));
+    most = std::max(most, open_files() - before - strangers.size());
+  }
+  EXPECT_LT(most, 700u) << "connections that the listener held at once";
+  for (int i = 0; i < tries && open_files() > before + strangers.size() + 64; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_LE(open_files(), before + strangers.size() + 64);
+  EXPECT_GE(b->counts().refused, 1000u);
+  EXPECT_TRUE(s.says(*a, 1, *b, "still here")) << "the neighbour keeps its connection";
+}
+
+TEST(ZmqWire, EndsTheConnectionOfANeighbourThatSaysOddThingsAgainAndAgain) {
+  Sites s;
+  const auto b = s.open(1), a = s.open(0);
+  ASSERT_TRUE(s.says(*a, 1, *b, "hello"));
+  s.hear_all(*b);
+  const std::size_t before = open_files();
+  for (int i = 0; i < 16; ++i) b->odd(0);
+  EXPECT_EQ(b->counts().cut_off, 1u);
+  EXPECT_EQ(b->counts().dropped, 16u);
+  bool ended = false;
+  for (int i = 0; i < 10000 && !ended; ++i) ended = open_files() < before;
+  EXPECT_TRUE(ended);
+  EXPECT_TRUE(s.says(*a, 1, *b, "again")) << "it may come back";
+}
+
+TEST(ZmqWire, MakesAConnectionToANeighbourAnewThatSaysOddThings) {
+  Sites s;
+  const auto b = s.open(1), a = s.open(0);
+  ASSERT_TRUE(s.says(*a, 1, *b, "hello"));
+  s.hear_all(*b);
+  for (int i = 0; i < 16; ++i) a->odd(1);
+  EXPECT_EQ(a->counts().cut_off, 1u);
+  EXPECT_TRUE(s.says(*a, 1, *b, "again"));
 }
 
 // A neighbour is who its key says, whatever it calls itself.
