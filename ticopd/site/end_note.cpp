@@ -10,8 +10,8 @@
 namespace ticopd {
 namespace {
 
-constexpr const char* file = "ended";
-constexpr const char* unfinished = "ended.tmp";
+constexpr const char* end_file = "ended";
+constexpr const char* unfinished_end = "ended.tmp";
 
 // So that a torn file counts as none.
 std::string first_line(std::uint64_t network, const std::string& reason) {
@@ -21,8 +21,8 @@ std::string first_line(std::uint64_t network, const std::string& reason) {
 }  // namespace
 
 std::string EndNote::read(std::uint64_t network) {
-  if (const auto all = store_.list(); std::ranges::find(all, file) == all.end()) return {};
-  const Bytes bytes = store_.read(file);
+  if (const auto all = store_.list(); std::ranges::find(all, end_file) == all.end()) return {};
+  const Bytes bytes = store_.read(end_file);
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::size_t begin = std::min(text.find('\n'), text.size() - 1) + 1;
   const std::string reason = text.empty() ? "" : text.substr(begin);
@@ -31,9 +31,9 @@ std::string EndNote::read(std::uint64_t network) {
 
 void EndNote::write(std::uint64_t network, const std::string& reason) {
   const std::string text = first_line(network, reason) + reason;
-  store_.write(unfinished, std::as_bytes(std::span(text)));
-  store_.sync(unfinished);
-  store_.rename(unfinished, file);
+  store_.write(unfinished_end, std::as_bytes(std::span(text)));
+  store_.sync(unfinished_end);
+  store_.rename(unfinished_end, end_file);
   store_.sync_folder();
 }
 

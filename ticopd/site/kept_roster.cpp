@@ -7,8 +7,8 @@
 namespace ticopd {
 namespace {
 
-constexpr const char* file = "roster.signed";
-constexpr const char* unfinished = "roster.signed.tmp";
+constexpr const char* roster_file = "roster.signed";
+constexpr const char* unfinished_roster = "roster.signed.tmp";
 
 }  // namespace
 
@@ -16,14 +16,14 @@ constexpr const char* unfinished = "roster.signed.tmp";
 Bytes KeptRoster::read() {
   store_.sync_folder();
   const auto all = store_.list();
-  return std::ranges::find(all, file) == all.end() ? Bytes() : store_.read(file);
+  return std::ranges::find(all, roster_file) == all.end() ? Bytes() : store_.read(roster_file);
 }
 
 void KeptRoster::write(std::span<const std::byte> signed_roster) {
-  store_.write(unfinished, signed_roster);
+  store_.write(unfinished_roster, signed_roster);
   if (planted(Bug::adopt_in_memory)) return;
-  store_.sync(unfinished);
-  store_.rename(unfinished, file);
+  store_.sync(unfinished_roster);
+  store_.rename(unfinished_roster, roster_file);
   store_.sync_folder();
 }
 

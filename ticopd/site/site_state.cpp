@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-// magic | length of the head | head (JSON) | frames of the outboxes | rows | XXH3-64 of all before
-constexpr std::string_view magic = "TCSITE1\n";
+// state_magic | length of the head | head (JSON) | frames of the outboxes | rows | XXH3-64 of all before
+constexpr std::string_view state_magic = "TCSITE1\n";
 
 template <class T>
 struct Tensors final : StateVisitor<T> {
@@ -62,15 +62,15 @@ struct Parts {
 
 Parts parts_of(std::span<const std::byte> bytes) {
   std::uint64_t length = 0, check = 0;
-  const std::size_t fixed = magic.size() + sizeof length;
+  const std::size_t fixed = state_magic.size() + sizeof length;
   if (bytes.size() < fixed + sizeof check ||
-      std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
+      std::memcmp(bytes.data(), state_magic.data(), state_magic.size()) != 0)
     throw FormatError("is not the checkpoint of a site");
   std::memcpy(&check, bytes.data() + bytes.size() - sizeof check, sizeof check);
   bytes = bytes.first(bytes.size() - sizeof check);
   if (check != hash_row(bytes) && !planted(Bug::trust_files))
     throw FormatError("is damaged (its hash differs)");
-  std::memcpy(&length, bytes.data() + magic.size(), sizeof length);
+  std::memcpy(&length, bytes.data() + state_magic.size(), sizeof length);
   if (length > bytes.size() - fixed) throw FormatError("is damaged (length of its head)");
   const auto* text = reinterpret_cast<const char*>(bytes.data() + fixed);
   return {parse_json({text, length}), bytes.subspan(fixed + length)};
@@ -95,7 +95,7 @@ Bytes begun(const SiteState& s, const json& tensors) {
   const std::string text = head.dump();
   const std::uint64_t length = text.size();
   Bytes bytes;
-  append(bytes, magic.data(), magic.size());
+  append(bytes, state_magic.data(), state_magic.size());
   append(bytes, &length, sizeof length);
   append(bytes, text.data(), text.size());
   for (const SessionRecord& r : s.sessions)
