@@ -48,8 +48,9 @@ class AgentSources : public CommandLine {
 TEST_F(AgentSources, HaveOneDigestHoweverTheRunIsShared) {
   const auto digest = run("one")["digest"];
   EXPECT_EQ(run("threads", {"--threads", "3"})["digest"], digest);
-  EXPECT_EQ(run("ranks", {"--set", "network.transport=threads", "--set", "network.ranks=3"})["digest"],
-            digest);
+  EXPECT_EQ(
+      run("ranks", {"--set", "network.transport=threads", "--set", "network.ranks=3"})["digest"],
+      digest);
   EXPECT_EQ(ticopd({"verify", "one"}).code, 0);
   const Outcome compared =
       ticopd({"compare", "small.toml", "--set", "seeds=2", "--out", "both", "--quiet"});
@@ -60,8 +61,8 @@ TEST_F(AgentSources, HaveOneDigestHoweverTheRunIsShared) {
 TEST_F(AgentSources, ChangedShardIsNotResumed) {
   run("out", {"--set", "iterations=10"});
   write("d/2.csv", shard(7));
-  const Outcome o = ticopd({"run", "small.toml", "--out", "out", "--resume", "--set",
-                            "iterations=20", "--quiet"});
+  const Outcome o = ticopd(
+      {"run", "small.toml", "--out", "out", "--resume", "--set", "iterations=20", "--quiet"});
   EXPECT_EQ(o.code, 78);
   EXPECT_NE(o.err.find("agent 2"), std::string::npos) << o.err;
 }
@@ -71,8 +72,8 @@ class AgentSourcesOverMpi : public AgentSources {
  protected:
   void SetUp() override {
     AgentSources::SetUp();
-    const Outcome o = ticopd({"launch", "-n", "2", "--", "run", "small.toml", "--out", "two",
-                              "--quiet", "--json"});
+    const Outcome o = ticopd(
+        {"launch", "-n", "2", "--", "run", "small.toml", "--out", "two", "--quiet", "--json"});
     if (o.code == 69) GTEST_SKIP() << "no MPI: " << o.err;
     ASSERT_EQ(o.code, 0) << o.err;
     digest_ = nlohmann::json::parse(o.out, nullptr, false)["digest"];
@@ -125,7 +126,8 @@ INSTANTIATE_TEST_SUITE_P(
         with("empty", 2, "\n", {"agent 2: ./d/2.csv", "holds no samples"}),
         with("header_alone", 2, "label,a,b,c\n", {"agent 2: ./d/2.csv", "holds no samples"}),
         with("more_features", 1, shard(1, 4), {"agent 1: ./d/1.csv", "4 features", "d/0.csv", "3"}),
-        with("fewer_features", 0, shard(0, 2), {"agent 1: ./d/1.csv", "3 features", "d/0.csv", "2"}),
+        with("fewer_features", 0, shard(0, 2),
+             {"agent 1: ./d/1.csv", "3 features", "d/0.csv", "2"}),
         with("word", 3, "0,1,x,3\n", {"agent 3: ./d/3.csv:1", "column 3", "`x`"}),
         with("ragged", 3, "0,1,2,3\n1,2\n", {"agent 3: ./d/3.csv:2", "2 columns"}),
         with("fraction", 3, "0.5,1,2,3\n", {"agent 3: ./d/3.csv", "label 0.5", "whole numbers"}),
@@ -136,7 +138,8 @@ INSTANTIATE_TEST_SUITE_P(
         keys("no_place", {"problem.data=mnist:{agent}"}, {"nothing may follow mnist"}),
         keys("partition", {"problem.partition=iid"}, {"problem.partition", "nothing is divided"}),
         keys("partition_alpha", {"problem.partition_alpha=1"}, {"nothing is divided"}),
-        keys("max_samples", {"problem.max_samples=5"}, {"problem.max_samples", "nothing is divided"}),
+        keys("max_samples", {"problem.max_samples=5"},
+             {"problem.max_samples", "nothing is divided"}),
         keys("samples", {"problem.samples=5"}, {"problem.samples", "does not use it"}),
         keys("stated_features", {"problem.features=4"},
              {"agent 0: ./d/0.csv", "3 features", "problem.features = 4"}, 65),
@@ -149,8 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
              {"agent 1: ./d/1.csv", "label 2", "problem.labels = [0, 1]"}, 65),
         keys("label_twice", {"problem.labels=[0, 1, 2, 1]"}, {"problem.labels", "1 twice"}),
         keys("label_word", {"problem.labels=[\"a\"]"}, {"problem.labels"}),
-        keys("labels_of_targets",
-             {"problem.objective=least_squares", "problem.labels=[0, 1]"},
+        keys("labels_of_targets", {"problem.objective=least_squares", "problem.labels=[0, 1]"},
              {"problem.labels", "targets"}),
         keys("two_classes", {"problem.objective=logistic"}, {"2 classes", "softmax"}),
         keys("test_of_agent", {"problem.test=d/{agent}.csv"}, {"problem.test", "one source"}),

@@ -88,8 +88,8 @@ class AgentSources : public DrawnSets {
       }
     std::vector<AgentSamples<T>> all;
     for (std::size_t p = 0; p < processes; ++p)
-      all.push_back(load_agent_sources<T>(o, agents, range(p),
-                                          [&](const ShardFacts&) { return told; }));
+      all.push_back(
+          load_agent_sources<T>(o, agents, range(p), [&](const ShardFacts&) { return told; }));
     return all;
   }
 
@@ -99,8 +99,8 @@ class AgentSources : public DrawnSets {
     const auto parts = blocks();
     std::vector<std::uint32_t> order;
     for (const auto& part : parts) order.insert(order.end(), part.begin(), part.end());
-    const TrainTest<T> whole = load<T>(
-        together, [&](std::span<const double>, int) { return order; });
+    const TrainTest<T> whole =
+        load<T>(together, [&](std::span<const double>, int) { return order; });
     for (const std::size_t processes : {1, 2, 4}) {
       if (apart.normalize && processes > 1) continue;
       const auto read = read_by<T>(processes, apart);

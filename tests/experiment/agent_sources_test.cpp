@@ -52,8 +52,10 @@ class RunOfAgentSources : public ::testing::Test {
   }
 
   Config config(const std::string& data, const Set& set = {}) const {
-    return Config::parse("iterations = 25\n[problem]\nobjective = \"softmax\"\ntest = \"test.csv\"\n"
-                         "data = \"" + data + R"("
+    return Config::parse(
+        "iterations = 25\n[problem]\nobjective = \"softmax\"\ntest = \"test.csv\"\n"
+        "data = \"" +
+            data + R"("
 [graph]
 agents = 4
 [codec]
@@ -65,7 +67,7 @@ eta = 0.01
 [log]
 every = 5
 )",
-                         base_, set);
+        base_, set);
   }
 
   json run(const Config& c) {

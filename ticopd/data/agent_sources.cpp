@@ -91,11 +91,11 @@ ShardFacts stated(const DataOptions& options, std::size_t agents, std::size_t fo
 template <class T>
 void check_stated(const DataOptions& options, std::size_t agent, const Dataset<T>& shard) {
   const bool sparse = shard.raw().index() == form_sparse;
-  if (options.features > 0 && (sparse ? shard.features() > options.features
-                                      : shard.features() != options.features))
-    refuse(options, agent,
-           fmt::format("{} features, and problem.features = {}", shard.features(),
-                       options.features));
+  if (options.features > 0 &&
+      (sparse ? shard.features() > options.features : shard.features() != options.features))
+    refuse(
+        options, agent,
+        fmt::format("{} features, and problem.features = {}", shard.features(), options.features));
   if (!options.shard_samples.empty() &&
       shard.samples() != static_cast<std::size_t>(options.shard_samples[agent]))
     refuse(options, agent,
@@ -105,8 +105,8 @@ void check_stated(const DataOptions& options, std::size_t agent, const Dataset<T
   for (std::size_t s = 0; s < shard.samples(); ++s)
     if (std::ranges::find(options.labels, shard.labels()[s]) == options.labels.end())
       refuse(options, agent,
-             fmt::format("sample {} has label {}, and problem.labels = [{}]", s,
-                         shard.labels()[s], fmt::join(options.labels, ", ")));
+             fmt::format("sample {} has label {}, and problem.labels = [{}]", s, shard.labels()[s],
+                         fmt::join(options.labels, ", ")));
 }
 
 // The shards against each other. All processes see the same facts and say the same.
@@ -122,10 +122,10 @@ void check_alike(const DataOptions& options, const ShardFacts& all) {
                          agent_place(options, 0).string(), all.features[0]));
   }
   if (!options.regression && all.labels.size() < 2)
-    throw FormatError(
-        fmt::format("problem.data = \"{}\": all samples of all agents have the label {}, expected 2 "
-                    "classes or more",
-                    options.data, all.labels.empty() ? 0.0 : all.labels.front()));
+    throw FormatError(fmt::format(
+        "problem.data = \"{}\": all samples of all agents have the label {}, expected 2 "
+        "classes or more",
+        options.data, all.labels.empty() ? 0.0 : all.labels.front()));
 }
 
 // The test samples, and the format's own way to number classes.
@@ -198,8 +198,8 @@ std::string_view missing_shard_fact(const DataOptions& options) {
 }
 
 template <class T>
-AgentSamples<T> load_agent_sources(const DataOptions& options, std::size_t agents, AgentRange hosted,
-                                   const ShareFacts& share) {
+AgentSamples<T> load_agent_sources(const DataOptions& options, std::size_t agents,
+                                   AgentRange hosted, const ShareFacts& share) {
   check_agent_sources(options, agents);
   const bool hosts_all = hosted.count == agents;
   if (options.normalize && !hosts_all)

@@ -48,10 +48,10 @@ void check_agent_sources(const DataOptions& options, std::size_t agents);
 std::string_view missing_shard_fact(const DataOptions& options);
 
 // One file with the same samples, cut into these blocks, makes the same shards bit for bit.
-// FormatError naming agent and file for a shard that does not parse, or suits neither the config nor
-// the others. Without `share` all agents are hosted, or the config has the facts.
+// FormatError naming agent and file for a shard that does not parse, or suits neither the config
+// nor the others. Without `share` all agents are hosted, or the config has the facts.
 template <class T>
-AgentSamples<T> load_agent_sources(const DataOptions& options, std::size_t agents, AgentRange hosted,
-                                   const ShareFacts& share = {});
+AgentSamples<T> load_agent_sources(const DataOptions& options, std::size_t agents,
+                                   AgentRange hosted, const ShareFacts& share = {});
 
 }  // namespace ticopd

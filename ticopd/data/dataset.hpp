@@ -60,7 +60,7 @@ class Dataset {
   Dataset relabelled(std::size_t features, std::vector<double> labels) && {
     return Dataset(samples_, features, std::move(x_), std::move(labels));
   }
-  std::size_t bytes() const;                                     // memory held
+  std::size_t bytes() const;  // memory held
 
  private:
   std::size_t samples_ = 0;

@@ -95,8 +95,8 @@ void normalize(std::vector<Dataset<T>>& train, Dataset<T>& test) {
   if (samples == 0) return;
   const std::size_t features = train.front().features();
   check_size(samples + test.samples(), features);
-  const Moments by = moments<T>(
-      samples, features, [&](const std::function<void(std::span<const T>)>& use) {
+  const Moments by =
+      moments<T>(samples, features, [&](const std::function<void(std::span<const T>)>& use) {
         for (const Dataset<T>& part : train) each_row(part, use);
       });
   for (Dataset<T>& part : train) part = applied(part, by);

@@ -99,7 +99,8 @@ Table<Option<DataOptions>>& data_options_table() {
   static Table<Option<O>> table{
       "data option",
       {option<&O::data>("data", domain::text(), "the samples; see the forms below"),
-       option<&O::test>("test", domain::text(), "the file of test samples; with `{agent}` one for all agents"),
+       option<&O::test>("test", domain::text(),
+                        "the file of test samples; with `{agent}` one for all agents"),
        option<&O::normalize>("normalize", domain::boolean(),
                              "every feature to mean 0 and deviation 1, measured on the training "
                              "samples"),

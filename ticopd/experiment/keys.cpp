@@ -45,17 +45,16 @@ void append(std::vector<KeyInfo>& all, const std::string& section,
   }
 }
 
-// Keys that go with {agent} in problem.data, which then is a kind of its own, and those that do not.
+// Keys that go with {agent} in problem.data, which then is a kind of its own, and those that do
+// not.
 void mark_agent_sources(std::vector<KeyInfo>& all) {
   for (const char* name : {"test", "features", "labels", "shard_samples"}) {
-    KeyInfo& key =
-        *std::ranges::find(all, fmt::format("problem.{}", name), &KeyInfo::name);
+    KeyInfo& key = *std::ranges::find(all, fmt::format("problem.{}", name), &KeyInfo::name);
     key.takers.emplace_back(agent_mark);
     key.finders.emplace_back(agent_mark);
   }
   for (const char* name : {"partition", "partition_alpha", "max_samples"}) {
-    KeyInfo& key =
-        *std::ranges::find(all, fmt::format("problem.{}", name), &KeyInfo::name);
+    KeyInfo& key = *std::ranges::find(all, fmt::format("problem.{}", name), &KeyInfo::name);
     key.for_one_source = true;
     key.choosers.emplace_back("problem.data");
   }
@@ -190,7 +189,8 @@ Table<KeyInfo>& plain_keys() {
            "which points are tried; left out: `seed`. The runs themselves use `seed` or "
            "`tune.seeds`"},
           {"tune.seeds", seeds(), none,
-           "runs of each trial: so many from `seed` on, or a list of seeds; a trial counts with their "
+           "runs of each trial: so many from `seed` on, or a list of seeds; a trial counts with "
+           "their "
            "median. Left out: one. `--seeds` goes first"},
           {"tune.search", domain::table(), none,
            "other ranges, values to keep, keys of codec and graph: `{ alpha = [0.01, 1], "

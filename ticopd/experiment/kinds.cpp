@@ -46,8 +46,7 @@ bool chooses(const json& tree, const std::string& chooser, const std::vector<std
     return std::ranges::find(kinds, kind) != kinds.end();
   };
   return among(kind_of(value)) ||
-         (chooser == "problem.data" && has_agent_sources(value) &&
-          among(agent_mark));
+         (chooser == "problem.data" && has_agent_sources(value) && among(agent_mark));
 }
 
 void remove(json& tree, std::string_view key) {
@@ -106,16 +105,14 @@ void refuse_unused(const json& tree, std::span<const KeyInfo> keys) {
                       key.name, tree[pointer_to(key.name)].dump(),
                       tree[pointer_to("problem.objective")].get<std::string>()));
     if (key.for_one_source && names_agent_sources(tree))
-      throw ConfigError(
-          fmt::format("{} = {}: problem.data = {} gives each agent samples of its own, and nothing "
-                      "is divided; leave it out",
-                      key.name, tree[pointer_to(key.name)].dump(),
-                      tree[pointer_to("problem.data")].dump()));
+      throw ConfigError(fmt::format(
+          "{} = {}: problem.data = {} gives each agent samples of its own, and nothing "
+          "is divided; leave it out",
+          key.name, tree[pointer_to(key.name)].dump(), tree[pointer_to("problem.data")].dump()));
     const std::string& chooser = key.choosers.front();
     throw ConfigError(fmt::format(
         "{} = {}: {} = \"{}\" does not use it; leave it out, or take one of those that do: {}",
-        key.name, tree[pointer_to(key.name)].dump(), chooser,
-        kind_of(choice(tree, chooser, keys)),
+        key.name, tree[pointer_to(key.name)].dump(), chooser, kind_of(choice(tree, chooser, keys)),
         fmt::join(key.takers, ", ")));
   }
 }

@@ -22,7 +22,8 @@ struct PrepareOptions {
   int rank = 0;
   int ranks = 1;
   std::vector<int> blocks = {};  // agents of each rank; empty: dealt by the number of samples
-  // Gives each process's value to all of them, in the order of their ranks; empty: they cannot talk.
+  // Gives each process's value to all of them, in the order of their ranks; empty: they cannot
+  // talk.
   std::function<std::vector<nlohmann::json>(const nlohmann::json& mine)> gather = {};
   Device device = Device::cpu;
   // For configs with problem.objective = "external".

@@ -169,9 +169,9 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
   if (has_agent_sources(data.data)) {
     AgentSamples<T> samples = agent_samples<T>(data, options, graph);
     const Placement mine(graph, options.ranks, options.rank, {}, options.blocks);
-    return make_objective<T>(
-        objective, {std::move(samples.shards), mine.first(), std::move(samples.samples)},
-        std::move(samples.test), samples.classes);
+    return make_objective<T>(objective,
+                             {std::move(samples.shards), mine.first(), std::move(samples.samples)},
+                             std::move(samples.test), samples.classes);
   }
   const std::filesystem::path stacked =
       objective.objective == "least_squares" ? stacked_folder(data) : std::filesystem::path();

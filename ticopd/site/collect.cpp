@@ -218,6 +218,10 @@ Metrics merged(const std::vector<Part>& parts, std::size_t line) {
       if (column.column == "bits_payload") m.bits_payload += share * *value;
       if (column.column == "bits_link") m.bits_link += share * *value;
       if (column.column == "loss_local") m.loss_local = m.loss_local.value_or(0) + share * *value;
+      if (column.column == "disagreement")
+        m.disagreement = m.disagreement.value_or(0) + share * *value;
+      if (column.column == "accuracy_min")
+        m.accuracy_min = std::min(m.accuracy_min.value_or(1.0), *value);
       if (column.column == "surrogate_error")
         m.surrogate_error = m.surrogate_error.value_or(0) + *value;
     }

@@ -30,17 +30,16 @@ Config with_own_data(const Config& config, const std::string& data, const std::s
   json& problem = tree["problem"];
   const auto named = problem["data"].get<std::string>();
   if (data.empty() && named.find(':') != std::string::npos)
-    throw ConfigError(
-        fmt::format("problem.data = \"{}\": a path of the roster is not used; say with --data what "
-                    "to read here{}",
-                    named,
-                    has_agent_sources(named) ? ", with {agent} where an agent's number stands" : ""));
+    throw ConfigError(fmt::format(
+        "problem.data = \"{}\": a path of the roster is not used; say with --data what "
+        "to read here{}",
+        named, has_agent_sources(named) ? ", with {agent} where an agent's number stands" : ""));
   if (!data.empty()) {
     if (has_agent_sources(named) && !has_agent_sources(data))
-      throw ConfigError(
-          fmt::format("--data {}: in this network each agent has samples of its own (problem.data = "
-                      "\"{}\"); expected {{agent}} where the agent's number stands",
-                      data, named));
+      throw ConfigError(fmt::format(
+          "--data {}: in this network each agent has samples of its own (problem.data = "
+          "\"{}\"); expected {{agent}} where the agent's number stands",
+          data, named));
     if (!has_agent_sources(named) && has_agent_sources(data))
       throw ConfigError(
           fmt::format("--data {}: in this network the samples are divided (problem.data = \"{}\"); "
@@ -61,11 +60,11 @@ void check_shard_facts(const Config& config) {
   if (!names_agent_sources(config.tree())) return;
   refuse_normalize(config);
   if (const auto missing = missing_shard_fact(data_options(config)); !missing.empty())
-    throw ConfigError(
-        fmt::format("{}: is missing: a site reads only the samples of its own agents, so the roster "
-                    "says problem.features, problem.labels (of classes) and problem.shard_samples of "
-                    "all",
-                    missing));
+    throw ConfigError(fmt::format(
+        "{}: is missing: a site reads only the samples of its own agents, so the roster "
+        "says problem.features, problem.labels (of classes) and problem.shard_samples of "
+        "all",
+        missing));
 }
 
 Config with_shard_facts(const Config& config) {
@@ -91,9 +90,10 @@ Config with_shard_facts(const Config& config) {
     problem["labels"] = json::array();
     for (const double label : found.labels) {
       if (std::abs(label) > INT32_MAX)
-        throw FormatError(fmt::format("problem.data: the label {}: between sites allowed are {} to "
-                                      "{}",
-                                      label, -INT32_MAX, INT32_MAX));
+        throw FormatError(
+            fmt::format("problem.data: the label {}: between sites allowed are {} to "
+                        "{}",
+                        label, -INT32_MAX, INT32_MAX));
       problem["labels"].push_back(static_cast<int>(label));
     }
   }
