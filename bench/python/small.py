@@ -6,7 +6,7 @@ import numpy as np
 import ticopd
 from ask import answer, say
 
-ROUNDS, REPEATS, ROW = 2000, 50, 79510
+ROUNDS, REPEATS, ROW = 2000, 500, 79510
 
 
 class Distance(ticopd.Objective):
@@ -31,10 +31,11 @@ class Payloads:
         self.payload, self.round = b"", 0
 
     def run(self):
-        for _ in range(REPEATS):
-            self.round += 1
-            self.payload = self.codec.encode(self.v, seed=1, round=self.round, agent=0)
-            self.codec.decode(self.payload, ROW, seed=1, round=self.round, agent=0, out=self.w)
+        codec, v, w, first = self.codec, self.v, self.w, self.round + 1
+        for r in range(first, first + REPEATS):
+            payload = codec.encode(v, seed=1, round=r, agent=0)
+            codec.decode(payload, ROW, seed=1, round=r, agent=0, out=w)
+        self.payload, self.round = payload, r
 
 
 def main():

@@ -5,7 +5,19 @@ from __future__ import annotations
 import ctypes
 import threading
 from ctypes import addressof, byref, c_size_t, c_void_p
-from typing import Any, Callable, ClassVar, Dict, Mapping, NamedTuple, Optional, Tuple, Type, Union
+from typing import (
+    Any,
+    Callable,
+    ClassVar,
+    Dict,
+    Mapping,
+    NamedTuple,
+    NoReturn,
+    Optional,
+    Tuple,
+    Type,
+    Union,
+)
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +30,8 @@ from ._words import not_allowed
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
+# With addressof, where numbers lie that may be written and have no gaps. NumPy's own way takes four
+# times as long.
 _from_buffer: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
 _new_bytes = ctypes.PYFUNCTYPE(ctypes.py_object, c_void_p, c_size_t)(
     ("PyBytes_FromStringAndSize", ctypes.pythonapi)
@@ -56,15 +70,6 @@ class ErrorBound(NamedTuple):
     unbiased: bool
     relative: float
     absolute: float
-
-
-def _address(v: npt.NDArray[Any]) -> int:
-    """Where the numbers are; 0 unless they lie side by side and may be written. NumPy's own way
-    takes four times as long."""
-    try:
-        return addressof(_from_buffer(v))
-    except (TypeError, ValueError):
-        return 0
 
 
 def _aligned(v: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -226,8 +231,11 @@ class Codec:
                 and 0 <= channel <= _CHANNEL
             ):
                 self._refuse_identity(seed, round, agent, channel)
-            address = _address(v)
-            if address & 7 or not address:
+            try:
+                address = addressof(_from_buffer(v))
+            except (TypeError, ValueError):  # read-only, or with gaps
+                address = 1
+            if address & 7:
                 v = _aligned(v)
                 address = v.ctypes.data
             if length:  # written where it stays
@@ -273,8 +281,16 @@ class Codec:
             d = whole(d, "d")
         if out is None:
             out = np.empty(d, dtype)
-        elif type(out) is not np.ndarray or out.shape != (d,) or not out.flags.carray:
-            raise ValueError(f"decode: out must be a vector of {d} numbers, without gaps, writable")
+        elif type(out) is not np.ndarray or out.shape != (d,):
+            self._refuse_out(d)
+        try:
+            address = addressof(_from_buffer(out))
+        except (TypeError, ValueError):  # empty; or read-only, or with gaps
+            address = 1
+        if address & 7:
+            if not out.flags.carray:
+                self._refuse_out(d)
+            address = out.ctypes.data
         handle = self._handles.single
         if out.dtype is not _FLOAT32 or handle is None or handle.process is not _library._process:
             handle = self._handle(out.dtype)
@@ -286,7 +302,6 @@ class Codec:
                 and 0 <= channel <= _CHANNEL
             ):
                 self._refuse_identity(seed, round, agent, channel)
-            address = _address(out) or out.ctypes.data  # empty
             code = _decode(handle.address, b, len(b), seed, round, agent, channel, address, d)
         except (ctypes.ArgumentError, TypeError):
             self._refuse_identity(seed, round, agent, channel)
@@ -294,6 +309,10 @@ class Codec:
         if code:
             _library.check(code)
         return out
+
+    @staticmethod
+    def _refuse_out(d: int) -> NoReturn:
+        raise ValueError(f"decode: out must be a vector of {d} numbers, without gaps, writable")
 
     @staticmethod
     def _refuse_identity(seed: Any, round: Any, agent: Any, channel: Any) -> None:

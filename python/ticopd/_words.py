@@ -13,6 +13,7 @@ _OPTIONS: Tuple[Tuple[str, str], ...] = (
     (r"--resume\b", "resume="),
     (r"--set ([\w.]+)=", r"set: \1="),
     (r"--device (\w+)", r'device="\1"'),
+    (r" \(setup\.\w+ = \w+\)", ""),  # for users of the C++ library
 )
 
 

@@ -103,7 +103,7 @@ OBJECTIVES = {
     "start of 3": (lambda: run(start=[1, 2, 3]), ValueError, r"\(10,\)"),
     "start with nan": (lambda: run(start=[math.nan] * 10), ValueError, "finite"),
     "start of words": (lambda: run(start=["a"] * 10), ValueError, "a"),
-    "batch without samples": (lambda: run(batch=4), ConfigError, "batch"),
+    "batch without samples": (lambda: run(batch=4), ConfigError, 'batch = 4.*allowed is "full"$'),
     "batch 0": (lambda: run(LeastSquares(), batch=0), ConfigError, "batch"),
     "batch of words": (lambda: run(LeastSquares(), batch="some"), TypeError, "some"),
     "metric of words": (lambda: run(metrics={"size": "x"}), TypeError, "size"),

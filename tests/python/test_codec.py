@@ -163,3 +163,45 @@ def test_a_codec_goes_on_in_the_child_of_a_fork():
     if child == 0:
         os._exit(0 if q.encode(v, **identity) == wanted else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def placed(v, offset):
+    """A copy of v whose first number lies `offset` bytes behind a multiple of 64."""
+    memory = np.empty(v.nbytes + 128, np.uint8)
+    first = -memory.ctypes.data % 64 + offset
+    there = memory[first : first + v.nbytes].view(v.dtype)
+    there[:] = v
+    assert there.ctypes.data % 64 == offset
+    return there
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.float64))
+def test_vectors_may_lie_anywhere(dtype):
+    codec = ticopd.Qsgd(bits=4)
+    v = np.linspace(-1, 1, 33).astype(dtype)
+    name = dict(seed=1, round=2, agent=3)
+    payload = codec.encode(v, **name)
+    plain = codec.decode(payload, 33, dtype=dtype, **name)
+    read_only = v.copy()
+    read_only.flags.writeable = False
+    for other in (read_only, np.repeat(v, 3)[::3], *(placed(v, at) for at in (0, 1, 2, 4, 7, 12))):
+        assert codec.encode(other, **name) == payload
+    for at in (0, 4, 8, 12):
+        out = placed(np.zeros_like(v), at)
+        if out.flags.aligned:
+            assert np.array_equal(codec.decode(payload, 33, out=out, **name), plain)
+    for wrong in (placed(v, 1), read_only, np.repeat(v, 3)[::3], v[:-1], v.reshape(1, 33), list(v)):
+        with pytest.raises(ValueError, match="out must be a vector of 33 numbers"):
+            codec.decode(payload, 33, out=wrong, **name)
+
+
+def test_payloads_are_texts_of_their_own():
+    """A payload is written into the bytes that are returned; no later call may change them."""
+    codec = ticopd.Qsgd(bits=8)
+    v = np.linspace(-1, 1, 500).astype(np.float32)
+    kept = [codec.encode(v, seed=1, round=r, agent=0) for r in range(20)]
+    again = [codec.encode(v, seed=1, round=r, agent=0) for r in range(20)]
+    assert kept == again and len(set(kept)) == 20
+    assert [len(codec.encode(v[:d], seed=1, round=1, agent=0)) for d in (500, 3, 1, 500)] == [
+        codec.payload_bytes(d) for d in (500, 3, 1, 500)
+    ]
