@@ -23,6 +23,13 @@
 #endif
 #ifdef TICOPD_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
+#ifdef __clang__
+#define TICOPD_UNSEEN __attribute__((disable_sanitizer_instrumentation))
+#else
+#define TICOPD_UNSEEN __attribute__((no_sanitize("thread")))
+#endif
+#else
+#define TICOPD_UNSEEN
 #endif
 
 namespace ticopd {
@@ -57,8 +64,9 @@ thread_local Stacks stacks;
 }  // namespace
 
 // Sanitizers follow the stack, and must hear that the program goes to another one. `from` is null
-// if it is left for good.
-void Fiber::leave([[maybe_unused]] Side* from, [[maybe_unused]] const Side& to) {
+// if it is left for good. ThreadSanitizer counts the calls and returns of each stack, so it must
+// not see a function that begins on one and ends on another.
+TICOPD_UNSEEN void Fiber::leave([[maybe_unused]] Side* from, [[maybe_unused]] const Side& to) {
 #ifdef TICOPD_ADDRESS_SANITIZER
   __sanitizer_start_switch_fiber(from == nullptr ? nullptr : &from->fake, to.bottom, to.size);
 #endif
@@ -97,7 +105,7 @@ Fiber::~Fiber() {
   stacks.give_back(stack_);
 }
 
-void Fiber::enter(unsigned low, unsigned high) {
+TICOPD_UNSEEN void Fiber::enter(unsigned low, unsigned high) {
   auto* self = reinterpret_cast<Fiber*>(static_cast<std::uintptr_t>(high) << 32 | low);
   arrive(self->own_, &self->other_);
   self->body_();
