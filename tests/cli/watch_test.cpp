@@ -277,14 +277,17 @@ TEST_F(Watch, ShowsWhoIsUpAndWhoWaitsForWhom) {
     write(name + std::string("/run.json"), summary.dump());
   }
   const auto status = [&](const std::string& name, const json& more) {
-    json all{{"name", "site-" + name}, {"state", "running"}, {"round", 3}, {"iterations", 30},
+    json all{{"name", "site-" + name},
+             {"state", "running"},
+             {"round", 3},
+             {"iterations", 30},
              {"peers", json::array()}};
     all.update(more);
     write(name + "/status.tmp", all.dump());
     std::filesystem::rename(folder_ / name / "status.tmp", folder_ / name / "status.json");
   };
   status("a", {{"waiting", {{"site", "site-b"}, {"seconds", 4}}}});
-  status("b", {});
+  status("b", json::object());
   const Outcome o = ticopd({"report", "a", "b", "--out", "page", "--json"});
   EXPECT_EQ(o.code, 0) << o.err;  // the runs of one config, told apart by their sites
   const json told = json::parse(o.out, nullptr, false);
