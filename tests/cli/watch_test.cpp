@@ -94,6 +94,7 @@ class Listener {
     rows += last == "rows";
     ends += last == "end";
     if (last == "report") report = value;
+    if (last == "sites") report["sites"] = value;
     if (last != "rows") return;
     json& mine = report["runs"][value["run"].get<std::size_t>()];
     gap = gap || mine["metrics"][0].size() != value["from"];
@@ -264,6 +265,45 @@ TEST_F(Watch, TwoClientsSeeARunGrowAndDieAndGoOn) {
   for (Listener* l : {&first, &second})
     EXPECT_TRUE(l->until([](auto& c) { return c.run(0)["status"] == "interrupted"; }));
   EXPECT_FALSE(s.program.ended());
+}
+
+// A run folder becomes that of a site by the key that its site has pinned.
+TEST_F(Watch, ShowsWhoIsUpAndWhoWaitsForWhom) {
+  for (const char* name : {"a", "b"}) {
+    run(name);
+    write(name + std::string("/operator.pub"), "");
+    json summary = json::parse(read_text(folder_ / name / "run.json"));
+    summary["site"] = {{"name", std::string("site-") + name}};
+    write(name + std::string("/run.json"), summary.dump());
+  }
+  const auto status = [&](const std::string& name, const json& more) {
+    json all{{"name", "site-" + name},
+             {"state", "running"},
+             {"round", 3},
+             {"iterations", 30},
+             {"peers", json::array()}};
+    all.update(more);
+    write(name + "/status.tmp", all.dump());
+    std::filesystem::rename(folder_ / name / "status.tmp", folder_ / name / "status.json");
+  };
+  status("a", {{"waiting", {{"site", "site-b"}, {"seconds", 4}}}});
+  status("b", json::object());
+  const Outcome o = ticopd({"report", "a", "b", "--out", "page", "--json"});
+  EXPECT_EQ(o.code, 0) << o.err;  // the runs of one config, told apart by their sites
+  const json told = json::parse(o.out, nullptr, false);
+  EXPECT_EQ(told["runs"][1]["label"], "site-b");
+  ASSERT_EQ(told["sites"].size(), 2u);
+  EXPECT_EQ(told["sites"][0]["waiting"]["site"], "site-b");
+  const Server s(folder_, {"a", "b"}, "url");
+  Listener listener(s.port, s.token);
+  ASSERT_TRUE(listener.until([](auto& l) { return l.reports == 1; }));
+  EXPECT_EQ(listener.report["sites"], told["sites"]);
+  status("a", {{"round", 17}});
+  ASSERT_TRUE(listener.until([](auto& l) { return l.last == "sites"; }));
+  EXPECT_EQ(listener.report["sites"][0]["round"], 17);
+  EXPECT_FALSE(listener.report["sites"][0].contains("waiting"));
+  EXPECT_EQ(listener.report["sites"][0]["up"], false);
+  EXPECT_EQ(listener.reports, 1u);
 }
 
 TEST_F(Watch, RowsAreVisibleAboutASecondAfterTheyWereLogged) {

@@ -136,9 +136,11 @@ std::uint32_t iterations_of(const Series& run) {
                   rounds.is_number_unsigned() ? rounds.get<std::uint32_t>() : 0);
 }
 
+// A run that goes on may have rows that are later than what its run.json says.
 json seconds_of(const Series& run) {
-  const json& seconds = run.field("/seconds/total");
-  return seconds.is_number() && seconds > 0 ? seconds : number(run.column("seconds").back());
+  const json &seconds = run.field("/seconds/total"), logged = number(run.column("seconds").back());
+  if (!seconds.is_number() || seconds <= 0) return logged;
+  return logged.is_number() && logged > seconds ? logged : seconds;
 }
 
 json run_json(const Series& run, const Style& style, std::span<const std::size_t> columns,

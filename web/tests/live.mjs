@@ -115,6 +115,32 @@ test('a lost connection is said, tried again, and made up for', async () => {
   await end();
 });
 
+const siteAt = (name, round, more = {}) => ({ name, up: true, state: 'running', round, iterations: 1400,
+  epoch: 1, resent_bytes: 250000, peers: [
+    { name: 'x', connected: true, sent_bytes: 1e6, received_bytes: 2e6 },
+    { name: 'y', connected: false, sent_bytes: 0, received_bytes: 0 }], ...more });
+
+test('sites show who is up, who waits for whom, and what they have sent', async () => {
+  const { page, server, state, end } = await served(() => {
+    const { report, rest } = begun();
+    return { report: { ...report, sites: [siteAt('berlin', 12), siteAt('<b>laptop', 12)] }, rest };
+  });
+  await state('live');
+  const rows = page.locator('#sites tbody tr');
+  const words = (index) => rows.nth(index).locator('th, td').allTextContents();
+  assert.deepEqual(await words(0), ['berlin', 'running', '', '12 of 1400', '1', '1 of 2', '8', '16', '2']);
+  assert.equal((await words(1))[0], '<b>laptop');
+  assert.ok(await page.locator('nav a[href="#sites"]').isVisible());
+  server.send('sites', [siteAt('berlin', 14, { state: 'waiting', waiting: { site: 'laptop', seconds: 64.2 } }),
+    siteAt('laptop', 13, { up: false })]);
+  await page.getByText('laptop, 1:04').waitFor();
+  assert.deepEqual((await words(1)).slice(0, 4), ['laptop', 'down', '', '13 of 1400']);
+  assert.equal(server.asked.report, 0, 'a table of sites needs no report');
+  server.send('sites', []);
+  await page.locator('#sites').waitFor({ state: 'hidden' });
+  await end();
+});
+
 test('a page that is opened before the first run fills itself', async () => {
   const { page, server, state, end } = await served(() => {
     const { report, rest } = begun();
