@@ -135,6 +135,17 @@ TEST(Roster, RefusesWhatNoNetworkCanRun) {
   }
 }
 
+TEST(Roster, ErrorsNameItsFile) {
+  Roster r = whole();
+  r.sites[1].name = "../x";
+  try {
+    check_roster(r, "net/roster.toml");
+    ADD_FAILURE() << "was taken";
+  } catch (const ConfigError& e) {
+    EXPECT_EQ(std::string(e.what()).find("net/roster.toml: site \"../x\": allowed"), 0u) << e.what();
+  }
+}
+
 TEST(Roster, ItsTextComesBack) {
   const Roster r = whole();
   const std::string text = roster_text(r);

@@ -120,16 +120,17 @@ bool is_key(std::string_view text) {
   return from_z85(text).size() == key_bytes;
 }
 
-void check_key_name(const std::string& name, std::string_view what) {
+std::string why_no_name(const std::string& name) {
   const auto fits = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
   };
-  if (name.empty() || name.size() > 63 || name.front() == '.' || name.front() == '-' ||
-      !std::ranges::all_of(name, fits))
-    throw UsageError(
-        fmt::format("{} \"{}\": allowed are up to 63 letters, digits, \".\", \"_\", \"-\", and no "
-                    "\".\" or \"-\" in front",
-                    what, printable(name)));
+  if (!name.empty() && name.size() <= 63 && name.front() != '.' && name.front() != '-' &&
+      std::ranges::all_of(name, fits))
+    return {};
+  return fmt::format(
+      "\"{}\": allowed are up to 63 letters, digits, \".\", \"_\", \"-\", and no \".\" or \"-\" in "
+      "front",
+      printable(name));
 }
 
 KeyPair make_keys(KeyKind kind, const std::string& name) {

@@ -40,7 +40,7 @@ std::string from_z85(std::string_view text);
 bool is_key(std::string_view text);  // of 32 bytes
 
 // Names of sites and keys are parts of file names: letters, digits, ".", "_", "-".
-// UsageError naming `what`.
-void check_key_name(const std::string& name, std::string_view what);
+// Empty if `name` can be one; else the name and what is allowed.
+std::string why_no_name(const std::string& name);
 
 }  // namespace ticopd

@@ -16,7 +16,7 @@ namespace ticopd {
 namespace fs = std::filesystem;
 
 void make_key_files(const std::string& name, bool for_operator, const fs::path& folder) {
-  check_key_name(name, "the name");
+  if (const std::string why = why_no_name(name); !why.empty()) throw UsageError("the name " + why);
   write_keys(make_keys(for_operator ? KeyKind::owner : KeyKind::site, name), folder);
 }
 
@@ -60,7 +60,7 @@ void sign_roster(const fs::path& file, const fs::path& key, const fs::path& afte
   const KeyPair owner = read_keys(key, KeyKind::owner);
   const std::string text = read_bytes(file);
   const Roster roster = parse_roster(text, file.string());
-  check_roster(roster);
+  check_roster(roster, file.string());
   if (!after.empty()) {
     const Roster before = parse_roster(read_bytes(after), after.string());
     check_successor(before, roster);

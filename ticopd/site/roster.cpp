@@ -39,8 +39,8 @@ std::uint32_t count_of(const json& roster, const char* key, const std::string& n
                        std::uint32_t least = 1) {
   const json value = roster.value(key, json());
   if (!value.is_number_integer() || value < least || value > 0xffffffffu)
-    refuse(fmt::format("{}: {} = {}: allowed is a whole number from {} on", name, key, value.dump(),
-                       least));
+    refuse(fmt::format("{}: {} = {}: allowed is a whole number from {} to 4294967295", name, key,
+                       value.dump(), least));
   return value.get<std::uint32_t>();
 }
 
@@ -178,10 +178,16 @@ std::string roster_text(const Roster& roster) {
   return json_to_toml(table);
 }
 
+void check_roster(const Roster& roster, const std::string& name) try {
+  check_roster(roster);
+} catch (const ConfigError& e) {
+  refuse(fmt::format("{}: {}", name, e.what()));
+}
+
 void check_roster(const Roster& roster) {
   std::set<std::string> names, keys, addresses;
   for (const RosterSite& s : roster.sites) {
-    check_key_name(s.name, "site");
+    if (const std::string why = why_no_name(s.name); !why.empty()) refuse("site " + why);
     if (!names.insert(s.name).second) refuse(fmt::format("two sites have the name {}", s.name));
     if (!is_key(s.key))
       refuse(fmt::format("site {}: key = \"{}\": is no public key; copy it from {}.pub", s.name,

@@ -40,6 +40,7 @@ std::string roster_text(const Roster& roster);
 // addresses, neighbours of which none has an address, what sites cannot run, and the config itself.
 // ConfigError.
 void check_roster(const Roster& roster);
+void check_roster(const Roster& roster, const std::string& name);  // of the file, for messages
 
 // Sites that have a link, so that they talk to each other.
 std::vector<std::vector<bool>> neighbouring_sites(const Roster& roster, const Graph& graph);

@@ -37,7 +37,7 @@ SiteFolder::SiteFolder(fs::path path) : path_(std::move(path)), claim_(locked(pa
 AdoptedRoster SiteFolder::checked(SignedRoster r, std::string key, const std::string& name) const {
   check_signature(r.text, r.signature, key, name);
   Roster roster = parse_roster(r.text, name);
-  check_roster(roster);
+  check_roster(roster, name);
   // Nothing throws from here on: GCC 12 destroys the members of a braced object twice if one of its
   // later initializers throws.
   return {.roster = std::move(roster),
