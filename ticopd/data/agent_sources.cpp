@@ -56,7 +56,8 @@ ShardFacts facts_of(const std::vector<Dataset<T>>& shards, bool regression) {
     if (regression) continue;
     facts.labels.insert(facts.labels.end(), shard.labels().begin(), shard.labels().end());
     std::ranges::sort(facts.labels);
-    facts.labels.erase(std::ranges::unique(facts.labels).begin(), facts.labels.end());
+    // Clang 14 cannot take std::ranges::unique of GCC's library.
+    facts.labels.erase(std::unique(facts.labels.begin(), facts.labels.end()), facts.labels.end());
   }
   return facts;
 }
