@@ -74,7 +74,7 @@ ShardFacts joined(const std::vector<ShardFacts>& parts) {
     append(all.labels, part.labels);
   }
   std::ranges::sort(all.labels);
-  all.labels.erase(std::ranges::unique(all.labels).begin(), all.labels.end());
+  all.labels.erase(std::unique(all.labels.begin(), all.labels.end()), all.labels.end());
   return all;
 }
 
