@@ -69,6 +69,14 @@ TEST(Simulator, OneSiteIsEnoughToHearOfANewRoster) {
   EXPECT_GT(rosters, 30u);
 }
 
+// At this seed a roster comes while a checkpoint waits for the last frames of a mirror, and cannot
+// be written: the site must not go on from there.
+TEST(Simulator, ARosterThatCannotBeWrittenDoesNotTearARound) {
+  const Changed<double> s("beer");
+  const SimOutcome outcome = play(s.problem, 889, Faults());
+  EXPECT_EQ(outcome.end, SimOutcome::End::same) << outcome.what;
+}
+
 // A step that is far too long: one site finds it, and all of them end.
 TEST(Simulator, EverySiteHearsThatTheRunHasDiverged) {
   Simulated<float> s("dgd");

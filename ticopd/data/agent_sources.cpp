@@ -56,7 +56,8 @@ ShardFacts facts_of(const std::vector<Dataset<T>>& shards, bool regression) {
     if (regression) continue;
     facts.labels.insert(facts.labels.end(), shard.labels().begin(), shard.labels().end());
     std::ranges::sort(facts.labels);
-    facts.labels.erase(std::ranges::unique(facts.labels).begin(), facts.labels.end());
+    // Clang 14 cannot take std::ranges::unique of GCC's library.
+    facts.labels.erase(std::unique(facts.labels.begin(), facts.labels.end()), facts.labels.end());
   }
   return facts;
 }
@@ -73,7 +74,7 @@ ShardFacts joined(const std::vector<ShardFacts>& parts) {
     append(all.labels, part.labels);
   }
   std::ranges::sort(all.labels);
-  all.labels.erase(std::ranges::unique(all.labels).begin(), all.labels.end());
+  all.labels.erase(std::unique(all.labels.begin(), all.labels.end()), all.labels.end());
   return all;
 }
 

@@ -229,7 +229,10 @@ struct Site<T>::State {
     saved_at = world.clock.now();
   }
 
+  // Only a checkpoint that cannot be written is let pass. While a mirror is received, too, a file
+  // may fail: that of a new roster; a run that was left there cannot go on.
   void try_to_save() {
+    if (!planted(Bug::save_in_flight)) algorithm_run->complete();
     try {
       save();
     } catch (const DiskError& e) {
