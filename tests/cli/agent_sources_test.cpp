@@ -87,6 +87,15 @@ TEST_F(AgentSourcesOverMpi, HaveTheDigestOfOneProcess) {
   EXPECT_EQ(ticopd({"audit", "two"}).code, 0);
 }
 
+TEST_F(AgentSourcesOverMpi, CanBeMadeLongerByOtherRanks) {
+  const Outcome o = ticopd({"launch", "-n", "3", "--", "run", "small.toml", "--out", "two",
+                            "--resume", "--set", "iterations=50", "--quiet", "--json"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(nlohmann::json::parse(o.out, nullptr, false)["digest"],
+            run("one", {"--set", "iterations=50"})["digest"]);
+  EXPECT_EQ(metrics("two"), metrics("one"));
+}
+
 TEST_F(AgentSourcesOverMpi, NameTheAgentWhoseFileIsMissing) {
   std::filesystem::remove(folder_ / "d/3.csv");
   const Outcome o =
