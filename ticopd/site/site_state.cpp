@@ -84,7 +84,12 @@ Bytes encode_state(const SiteState& s, AnyRun<T>& run) {
   for (const auto& t : tensors.all) head["tensors"].push_back(t.shape());
   const std::string text = head.dump();
   const std::uint64_t length = text.size();
+  std::size_t size = magic.size() + 2 * sizeof length + text.size();
+  for (const SessionRecord& r : s.sessions)
+    for (const SentFrame& f : r.outbox) size += f.frame.size();
+  for (const auto& t : tensors.all) size += t.rows->rows() * t.rows->cols() * sizeof(T);
   Bytes bytes;
+  bytes.reserve(size);
   append(bytes, magic.data(), magic.size());
   append(bytes, &length, sizeof length);
   append(bytes, text.data(), text.size());

@@ -27,8 +27,8 @@ void SiteTransport::send_due() {
 // What cannot be read, or comes from nobody, is dropped: the sender will say it again.
 void SiteTransport::take(const Wire::Arrived& arrived) {
   if (arrived.site < 0 || arrived.site >= size() || arrived.site == rank()) return;
-  if (const std::optional<Message> m = decode_message(arrived.message))
-    session(arrived.site).take(*m, world_.clock.now());
+  if (std::optional<Message> m = decode_message(arrived.message))
+    session(arrived.site).take(std::move(*m), world_.clock.now());
   else
     world_.wire.odd(arrived.site);
 }

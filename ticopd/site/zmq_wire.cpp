@@ -50,6 +50,12 @@ void prepare(zmq::socket_t& s, bool ipv6) {
   s.set(zmq::sockopt::ipv6, ipv6);
 }
 
+// A message that has these bytes, without a copy of them.
+zmq::message_t owning(Bytes bytes) {
+  auto* kept = new Bytes(std::move(bytes));
+  return {kept->data(), kept->size(), [](void*, void* b) { delete static_cast<Bytes*>(b); }, kept};
+}
+
 bool is_ipv6(const std::string& address) {
   return address.starts_with('[');
 }
@@ -95,7 +101,7 @@ class ZmqWire final : public SiteWire {
     if (!peer.neighbour) return;
     if (peer.waiting_bytes + message.size() > most_waiting) return;  // will be sent again
     peer.waiting_bytes += message.size();
-    peer.waiting.push_back(std::move(message));
+    peer.waiting.push_back(owning(std::move(message)));
     flush(static_cast<std::size_t>(site));
   }
 
@@ -133,7 +139,7 @@ class ZmqWire final : public SiteWire {
     bool dialled = false;                      // by us; else the other one connects
     std::optional<zmq::socket_t> dealer = {};  // if so
     std::optional<zmq::message_t> route = {};  // else: the connection that it has now
-    std::deque<Bytes> waiting = {};            // for the socket
+    std::deque<zmq::message_t> waiting = {};   // for the socket
     std::size_t waiting_bytes = 0;
     Time heard = 0;
     int odd = 0;  // messages of this connection
@@ -202,7 +208,8 @@ class ZmqWire final : public SiteWire {
   void flush(std::size_t i) {
     Peer& peer = peers_[i];
     while (!peer.waiting.empty()) {
-      const zmq::const_buffer body(peer.waiting.front().data(), peer.waiting.front().size());
+      zmq::message_t& body = peer.waiting.front();
+      const std::size_t size = body.size();
       if (peer.dealer) {
         if (!peer.dealer->send(body, zmq::send_flags::dontwait)) return;
       } else if (peer.route) {
@@ -220,8 +227,8 @@ class ZmqWire final : public SiteWire {
       } else {  // it will connect and say hello
         return;
       }
-      counts_.sent[i] += peer.waiting.front().size();
-      peer.waiting_bytes -= peer.waiting.front().size();
+      counts_.sent[i] += size;
+      peer.waiting_bytes -= size;
       peer.waiting.pop_front();
     }
   }
