@@ -65,15 +65,17 @@ fuzz:
 	@cmake --build --preset fuzz --parallel $(JOBS)
 	@fuzz/run build/fuzz $(FUZZ_SECONDS)
 
-# What a release is measured by: so many runs of each bare decoder, and of each reader of files, without a
-# finding. Takes two hours on two cores. Run `make fuzz` before: its inputs lead deeper.
+# What a release is measured by: so many runs of each bare decoder, of messages between sites and of each
+# reader of files, without a finding. Takes three hours on two cores. Run `make fuzz` before: its inputs lead deeper.
 DECODER_RUNS ?= 100000000
 READER_RUNS ?= 10000000
 fuzz-count:
 	@tools/install_packages build test
 	@cmake --preset hammer $(CMAKE_FLAGS) > /dev/null
-	@cmake --build --preset hammer --parallel $(JOBS) --target hammer hammer_read hammer_checkpoint
+	@cmake --build --preset hammer --parallel $(JOBS) --target hammer hammer_read hammer_checkpoint \
+	  hammer_messages hammer_session hammer_site_checkpoint
 	@build/hammer/tests/hammer $(DECODER_RUNS) fuzz/corpus/decode
+	@fuzz/count build/hammer $(DECODER_RUNS) $(JOBS) messages session
 	@fuzz/count build/hammer $(READER_RUNS) $(JOBS)
 
 # Needs a GPU and compute-sanitizer (part of the CUDA toolkit). Takes about half an hour.

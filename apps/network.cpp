@@ -62,11 +62,14 @@ void add_sign(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("sign", "Check a roster and sign it");
   auto roster = std::make_shared<fs::path>();
   auto key = std::make_shared<fs::path>();
+  auto after = std::make_shared<fs::path>();
   command->add_option("ROSTER", *roster, "roster.toml")->required();
   command->add_option("--key", *key, "operator.key")->type_name("FILE")->required();
+  command->add_option("--after", *after, "The roster before it: is this one allowed to follow?")
+      ->type_name("FILE");
   command->callback([=, &action] {
     action = [=] {
-      sign_roster(*roster, *key);
+      sign_roster(*roster, *key, *after);
       show("{}.sig is written\n", roster->string());
       return 0;
     };
@@ -87,6 +90,9 @@ std::string line_of(const json& s) {
   if (s.contains("waiting"))  // first: what does not fit the terminal is cut off
     line += fmt::format("  waiting for {} since {}", s["waiting"]["site"].get<std::string>(),
                         duration(s["waiting"]["seconds"].get<double>()));
+  for (const json& peer : s["peers"])
+    if (const std::string difference = peer.value("difference", ""); !difference.empty())
+      line += "  " + difference;
   line += fmt::format("  sent {}  received {}", bits(sent), bits(received));
   return line;
 }
@@ -118,7 +124,11 @@ int join(const JoinFlags& flags) {
     throw;
   }
   if (!flags.quiet && !flags.json && live()) clear_live();
-  if (!flags.json)
+  if (!flags.json && summary.contains("removed_by_version"))
+    show("version {} of the roster does not name {}: this site is not needed any more; its last "
+         "models are in {}\n",
+         summary["removed_by_version"].get<std::uint32_t>(), options.as, options.out.string());
+  else if (!flags.json)
     show("{} has finished after {} rounds in {}: {}\n", options.as,
          summary["iterations"].get<std::uint32_t>(), duration(summary["seconds"]["total"]),
          options.out.string());

@@ -33,8 +33,9 @@ void print(const Simulated& all, std::uint64_t seeds) {
   show("{} seeds over {} sites: {} ended with the digest of the undisturbed run, {}\n", seeds,
        all.sites, all.same, all.digest);
   if (all.refused > 0) show("  {} refused to go on, each for the right reason\n", all.refused);
-  show("  {} processes killed, {} lost power; {} of {} messages lost; {:.0f} s of virtual time\n",
-       all.kills, all.power_losses, all.lost, all.messages, all.seconds);
+  show("  {} processes killed, {} lost power; {} of {} messages lost; {} new rosters; {:.0f} s of "
+       "virtual time\n",
+       all.kills, all.power_losses, all.lost, all.messages, all.rosters, all.seconds);
   for (const auto& [seed, what] : all.violations) tell("seed {}: {}\n", seed, what);
 }
 
@@ -69,6 +70,7 @@ int run(const Flags& flags) {
                {"kills", all.kills},
                {"power_losses", all.power_losses},
                {"messages", all.messages},
+               {"rosters", all.rosters},
                {"lost", all.lost},
                {"trace", fmt::format("{:016x}", all.trace)}});
   else

@@ -141,8 +141,8 @@ class Sessions {
 
   void round(bool save) {
     ++round_;
-    transport_.send(1 - own_, 0, frame_of(round_));
-    const Bytes frame = transport_.receive(1 - own_, 0);
+    frames_.send(1 - own_, 0, frame_of(round_));
+    const Bytes frame = frames_.receive(1 - own_, 0);
     check_frame(frame.data(), frame.size(), round_);
     if (round_ % save_every != 0) return;
     const std::vector<std::uint64_t> now = transport_.consumed();
@@ -175,6 +175,7 @@ class Sessions {
   World world_{clock_, *wire_, store_};
   Generations generations_;
   SiteTransport transport_;
+  Transport& frames_ = transport_;
   Rows rows_{3}, large_{large_state / sizeof(float) / frame_bytes};
   std::vector<std::uint64_t> consumed_;
 };

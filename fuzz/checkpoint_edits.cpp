@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <vector>
 
+#include "fuzz/script.hpp"
 #include "ticopd/system/json.hpp"
 #include "ticopd/system/text.hpp"
 #include "ticopd/transport/frame.hpp"
@@ -18,112 +18,12 @@ using nlohmann::json;
 
 constexpr const char* notes_key = "__metadata__";
 
-// The numbers and words at which checks fail.
-constexpr std::array<const char*, 40> values{"null",
-                                             "true",
-                                             "0",
-                                             "1",
-                                             "-1",
-                                             "2",
-                                             "3",
-                                             "4",
-                                             "5",
-                                             "6",
-                                             "7",
-                                             "8",
-                                             "12",
-                                             "24",
-                                             "36",
-                                             "2147483647",
-                                             "2147483648",
-                                             "4294967295",
-                                             "4294967296",
-                                             "9007199254740993",
-                                             "4611686018427387904",
-                                             "4611686018427387905",
-                                             "9223372036854775807",
-                                             "9223372036854775808",
-                                             "18446744073709551615",
-                                             "-9223372036854775808",
-                                             "18446744073709551592",
-                                             "0.5",
-                                             "-0.0",
-                                             "1e300",
-                                             "-1e300",
-                                             "5e-324",
-                                             "1e19",
-                                             "\"\"",
-                                             "\"0\"",
-                                             "\"F64\"",
-                                             "[]",
-                                             "{}",
-                                             "[0]",
-                                             "[[0, 0], [0, 0]]"};
-
-class Script {
- public:
-  explicit Script(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-
-  bool empty() const { return bytes_.empty(); }
-  std::size_t byte() {
-    if (bytes_.empty()) return 0;
-    const std::uint8_t first = bytes_.front();
-    bytes_ = bytes_.subspan(1);
-    return first;
-  }
-  std::size_t word() {
-    const std::size_t low = byte();
-    return low | byte() << 8;
-  }
-  std::string bytes() {
-    const std::size_t asked = byte();  // first: it takes a byte away
-    const std::size_t count = std::min(asked, bytes_.size());
-    const std::string taken(reinterpret_cast<const char*>(bytes_.data()), count);
-    bytes_ = bytes_.subspan(count);
-    return taken;
-  }
-  // JSON holds no other text, so no such file would get as far as its notes.
-  std::string text() {
-    const std::string taken = bytes();
-    return is_utf8(taken) ? taken : plain(taken);
-  }
-  // One of the list, or JSON that the input spells out.
-  json value() {
-    const std::size_t which = byte();
-    const json spelt = which < values.size() ? json() : parse_json(text());
-    if (which >= values.size() && !spelt.is_discarded()) return spelt;
-    return json::parse(values[which % values.size()]);
-  }
-
- private:
-  std::span<const std::uint8_t> bytes_;
-};
-
-// Walks down from `root`, a byte a step, and replaces what it comes to; 255 stops.
-void replace_inside(json& root, Script& script) {
-  json* at = &root;
-  while (at->is_structured() && !at->empty()) {
-    const std::size_t step = script.byte();
-    if (step == 255) break;
-    auto child = at->begin();
-    std::advance(child, static_cast<std::ptrdiff_t>(step % at->size()));
-    at = &*child;
-  }
-  *at = script.value();
-}
-
 json* chosen_note(json& notes, Script& script) {
   const std::size_t which = script.byte();
   if (notes.empty()) return nullptr;
   auto note = notes.begin();
   std::advance(note, static_cast<std::ptrdiff_t>(which % notes.size()));
   return &*note;
-}
-
-void splice(std::string& text, std::size_t place, const std::string& over) {
-  if (text.empty()) return;
-  place %= text.size();
-  text.replace(place, std::min(over.size(), text.size() - place), over);
 }
 
 // The state is written as hex after "VERSION:". An odd number asks for one of the values.

@@ -11,6 +11,7 @@
 
 #include "fuzz/checkpoint_edits.hpp"
 #include "fuzz/place.hpp"
+#include "fuzz/pull.hpp"
 #include "fuzz/want.hpp"
 #include "ticopd/algorithms/beer.hpp"
 #include "ticopd/algorithms/choco_sgd.hpp"
@@ -22,28 +23,6 @@
 namespace {
 
 using namespace ticopd;
-
-constexpr std::size_t dimension = 3;
-
-// Agent i is nearest to the point (i, i, i).
-template <class T>
-class Pull final : public Objective<T> {
- public:
-  explicit Pull(int agents) : agents_(agents) {}
-  int agents() const override { return agents_; }
-  std::size_t dimension() const override { return ::dimension; }
-  double value(int agent, std::span<const T> x) const override {
-    double sum = 0;
-    for (const double v : x) sum += (v - agent) * (v - agent) / 2;
-    return sum;
-  }
-  void gradient(int agent, std::span<const T> x, std::span<T> g) const override {
-    for (std::size_t k = 0; k < x.size(); ++k) g[k] = x[k] - static_cast<T>(agent);
-  }
-
- private:
-  int agents_;
-};
 
 // A run that resumes, and the checkpoint of it that is edited.
 struct Case {
@@ -94,7 +73,7 @@ struct CaseOf final : Case {
   void want_sizes(Run<T>& run) const {
     const auto agents = static_cast<std::size_t>(setup.graph.agents());
     want(run.round() <= setup.iterations);
-    want(run.x().rows() == agents && run.x().cols() == dimension);
+    want(run.x().rows() == agents && run.x().cols() == pull_dimension);
     const std::vector<Ledger::Agent> ledger = run.ledger();
     want(ledger.size() == agents);
     for (std::size_t i = 0; i < agents; ++i) {

@@ -1,4 +1,5 @@
-// Every file that ticopd reads, but for checkpoints (fuzz_checkpoint). `fuzz_read --reader=NAME
+// Every file that ticopd reads, but for checkpoints (fuzz_checkpoint, fuzz_site_checkpoint).
+// `fuzz_read --reader=NAME
 // ...` says which: an input is a file as that reader finds it, so the corpus of a reader is a
 // folder of ordinary files. A reader refuses it with an error of ours, or accepts it; then what it
 // read, written and read again, is the same. `fuzz_read --list` prints the names.
@@ -10,6 +11,7 @@
 
 #include "fuzz/read_data.hpp"
 #include "fuzz/read_runs.hpp"
+#include "fuzz/read_sites.hpp"
 #include "fuzz/want.hpp"
 
 namespace {
@@ -22,11 +24,23 @@ struct Reader {
 };
 
 // A new reader is a function and a line here, and a folder corpus/NAME.
-constexpr Reader readers[] = {
-    {"config", read_config},      {"edges", read_edges},     {"csv", read_csv_file},
-    {"libsvm", read_libsvm_file}, {"npy", read_npy_file},    {"idx", read_idx_file},
-    {"run_json", read_run_json},  {"metrics", read_metrics}, {"kept_metrics", read_kept_metrics},
-    {"trials", read_trials},      {"compare", read_compare}};
+constexpr Reader readers[] = {{"config", read_config},
+                              {"edges", read_edges},
+                              {"csv", read_csv_file},
+                              {"libsvm", read_libsvm_file},
+                              {"npy", read_npy_file},
+                              {"idx", read_idx_file},
+                              {"run_json", read_run_json},
+                              {"metrics", read_metrics},
+                              {"kept_metrics", read_kept_metrics},
+                              {"trials", read_trials},
+                              {"compare", read_compare},
+                              {"roster", read_roster},
+                              {"signature", read_signature},
+                              {"key", read_key},
+                              {"site_run", read_site_run},
+                              {"site_status", read_site_status},
+                              {"site_metrics", read_site_metrics}};
 
 const Reader* chosen = nullptr;
 

@@ -1,7 +1,7 @@
-// hammer_read RUNS --reader=NAME FOLDER... and hammer_checkpoint RUNS FOLDER... run a fuzz target
-// so often on damaged files of those folders, without sanitizers and many times as fast. There is
-// no coverage to guide it, so give it the inputs that a fuzzer has found (build/fuzz/found/NAME),
-// too. Every block of memory lies before a page that nobody may touch (guarded_heap.cpp), and the
+// hammer_read RUNS --reader=NAME FOLDER... and hammer_NAME RUNS FOLDER... run a fuzz target so
+// often on damaged files of those folders, without sanitizers and many times as fast. There is no
+// coverage to guide it, so give it the inputs that a fuzzer has found (build/fuzz/found/NAME), too.
+// Every block of memory lies before a page that nobody may touch (guarded_heap.cpp), and the
 // standard library checks its bounds if the build says so (the preset hammer). --seed=N for other
 // damage, --seconds=S to end after that time.
 // A finding is written to ./hammer-found-NAME-SEED, and the exit is by a signal.
@@ -34,7 +34,7 @@ constexpr int hang_s = 60;                // of CPU, for 1,024 runs
 struct Options {
   std::uint64_t runs = 0, seed = 1;
   double seconds = 0;  // 0: no limit
-  std::string name = "checkpoint";
+  std::string name;
   std::vector<std::string> seeds;
 };
 
@@ -48,6 +48,8 @@ void add_folder(const std::string& folder, std::vector<std::string>& seeds) {
 
 Options options_of(int argc, char** argv) {
   Options options;
+  constexpr std::string_view before = "hammer_";
+  options.name = std::filesystem::path(argv[0]).filename().string().substr(before.size());
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const auto value = [&](std::string_view flag) {
@@ -129,10 +131,11 @@ int main(int argc, char** argv) {
   const double cpu = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
   std::printf(
       "%-14s seed %-4llu %12llu runs %8.1f s of CPU %8.1f s %9.0f per CPU second %6.2f %% "
-      "accepted\n",
+      "accepted of %llu reads\n",
       options.name.c_str(), static_cast<unsigned long long>(options.seed),
       static_cast<unsigned long long>(run), cpu, seconds_since(begin),
       static_cast<double>(run) / cpu,
-      100 * static_cast<double>(accepted) / static_cast<double>(run));
+      100 * static_cast<double>(accepted) / static_cast<double>(run),
+      static_cast<unsigned long long>(tried_reads));
   return 0;
 }

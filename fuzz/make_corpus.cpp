@@ -234,6 +234,9 @@ int main(int argc, char** argv) {
   add_npy(all);
   add_idx(all);
   add_checkpoint(all);
+  add_messages(all);
+  add_session(all);
+  add_site_checkpoint(all);
   for (const auto& [name, bytes] : all)
     if (!check) {
       write(folder / name, bytes);

@@ -144,7 +144,7 @@ OptionValue read(const V& v) {
   else if constexpr (requires { v.string(); })  // a path
     return v.empty() ? OptionValue() : OptionValue(v.string());
   else if constexpr (std::is_same_v<V, std::vector<int>>)
-    return std::vector<std::int64_t>(v.begin(), v.end());
+    return v.empty() ? OptionValue() : std::vector<std::int64_t>(v.begin(), v.end());
   else  // std::optional
     return v ? read(*v) : OptionValue();
 }

@@ -29,6 +29,7 @@ except ImportError as error:
 
 from ._algorithm import AlgorithmType, algorithm
 from ._codec import Codec, ErrorBound
+from ._comparison import Comparison, compare, report
 from ._errors import (
     ConfigError,
     DiskError,
@@ -46,7 +47,7 @@ from ._ranks import Ranks, ranks
 from ._results import Result, read
 from ._run import Run
 from ._schedule import Schedule, constant, inverse, inverse_sqrt, step
-from ._studies import Comparison, Tuned, compare, report, schema, tables, theory, tune
+from ._studies import Tuned, schema, tables, theory, tune
 from .codecs import *
 from .graphs import *
 from .methods import *

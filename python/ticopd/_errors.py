@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Dict, NoReturn, Optional, Tuple, Type
 
+from ._words import in_python
+
 
 class Error(Exception):
     """The base class of ticopd's errors. `code` is the exit code of the command line."""
@@ -83,4 +85,4 @@ _BY_CODE: Dict[int, Type[Error]] = {kind.code: kind for kind in _KINDS}
 
 def raise_as(code: int, message: str) -> NoReturn:
     """Raises the error of that code."""
-    raise _BY_CODE.get(code, Error)(message, code)
+    raise _BY_CODE.get(code, Error)(in_python(message), code)

@@ -123,6 +123,20 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             POINTER(c_size_t),
         ],
     ),
+    "tc_codec_encode_into": (
+        c_int,
+        [
+            _handle,
+            c_void_p,
+            c_size_t,
+            c_uint64,
+            c_uint32,
+            c_uint32,
+            c_uint16,
+            c_void_p,
+            c_size_t,
+        ],
+    ),
     "tc_codec_decode": (
         c_int,
         [
@@ -143,6 +157,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "tc_ranks_rank": (c_int, [_handle]),
     "tc_ranks_close": (c_int, [_handle]),
     "tc_ranks_fail": (c_int, [_handle, c_int, _text, _text_out]),
+    "tc_ranks_leave": (c_int, [_handle]),
     "tc_run_open": (c_int, [_text, _text, POINTER(Problem), _handle, _handle_out]),
     "tc_run_close": (None, [_handle]),
     "tc_run_step": (c_int, [_handle, c_uint32]),

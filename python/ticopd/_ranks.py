@@ -62,16 +62,19 @@ class Ranks:
         heard = isinstance(error, Interrupted)
         why = str(error) if heard else f"{type(error).__name__}: {error}"
         report = c_void_p()
-        lib.tc_ranks_fail(handle, code, why.encode("utf-8", "replace"), byref(report))
-        text = _library.take_text(report)
         try:
-            # A rank that only heard of the failure says nothing: rank 0 reports for all.
+            # mpirun kills all ranks when the first one has ended, so each prints before the others
+            # may end. A rank that only heard of the failure says nothing: rank 0 reports for all.
             if not heard:
                 traceback.print_exception(type(error), error, trace)
+                sys.stderr.flush()
+            lib.tc_ranks_fail(handle, code, why.encode("utf-8", "replace"), byref(report))
+            text = _library.take_text(report)
             if text:
                 print(text, file=sys.stderr)
             sys.stdout.flush()
             sys.stderr.flush()
+            lib.tc_ranks_leave(handle)
         finally:
             os._exit(code)
 

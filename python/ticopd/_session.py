@@ -150,15 +150,12 @@ class Session:
 
     def batches(self, batch: int, ends: int, rows: int) -> List[Array]:
         """The sample numbers of each row, copied."""
-        bounds = (ctypes.c_uint64 * rows).from_address(ends)
-        total = bounds[rows - 1]
+        bounds = (ctypes.c_uint64 * rows).from_address(ends)[:]
+        total = bounds[-1]
         if total == 0:
             return [np.empty(0, np.intp) for _ in range(rows)]
-        all_rows = array_at(batch, (total,), (4,), "<u4", False, None)
-        numbers_of_all = all_rows.astype(np.intp)
-        if rows == 1:
-            return [numbers_of_all]
-        return np.split(numbers_of_all, list(bounds)[:-1])
+        numbers_of_all = array_at(batch, (total,), (4,), "<u4", False, None).astype(np.intp)
+        return [numbers_of_all[first:end] for first, end in zip([0, *bounds], bounds)]
 
     @staticmethod
     def refuse_gradient(rows: List[Tuple[Array, Array]], first: int, round: int) -> None:
@@ -202,24 +199,28 @@ class Session:
             agent = question.first + r if question.first >= 0 else None
             model = self.lend(X[r], agent)
             for m, (name, metric) in enumerate(self.metrics):
-                values[r, m] = number_of(metric(model), f"metric {name!r}")
+                values[r, m] = number_of(metric(model), f"metric {name!r}", name == "accuracy")
 
     def fill_accuracy(self, question: Question) -> None:
         x = array_at(question.x, (self.dimension,), (self.size,), self.typestr, False, self.owner)
         accuracy = dict(self.metrics)["accuracy"]
-        value = number_of(accuracy(self.lend(x, None)), "accuracy")
+        value = number_of(accuracy(self.lend(x, None)), "accuracy", True)
         array_at(question.values, (1,), (8,), "<f8", True, self.owner)[0] = value
 
 
-def number_of(value: Any, what: str) -> float:
-    """The number that a function of the user's returned."""
+def number_of(value: Any, what: str, is_share: bool = False) -> float:
+    """The number that a function of the user's returned; a share lies between 0 and 1."""
     if isinstance(value, numbers.Real):
-        return float(value)
-    if hasattr(value, "item") and getattr(value, "size", None) == 1:
-        return float(value.item())
-    if hasattr(value, "numel") and value.numel() == 1:
-        return float(value.item())
-    raise TypeError(f"{what}: returned {described(value)}; allowed is a number")
+        number = float(value)
+    elif hasattr(value, "item") and getattr(value, "size", None) == 1:
+        number = float(value.item())
+    elif hasattr(value, "numel") and value.numel() == 1:
+        number = float(value.item())
+    else:
+        raise TypeError(f"{what}: returned {described(value)}; allowed is a number")
+    if is_share and (number < 0 or number > 1 + 1e-6):
+        raise ValueError(f"{what}: returned {number:g}; allowed is a share from 0 to 1")
+    return number
 
 
 def described(value: Any) -> str:

@@ -35,7 +35,7 @@ class Samples:
     def batch(self, numbers: Array) -> Any:
         if self.tensors is not None:
             index = torch.from_numpy(numbers)
-            return [t[index] for t in self.tensors]
+            return [torch.index_select(t, 0, index) for t in self.tensors]
         return default_collate([self.data[int(i)] for i in numbers])
 
     def chunks(self, size: int) -> Iterator[Tuple[Any, int]]:

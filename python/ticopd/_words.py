@@ -3,7 +3,24 @@
 from __future__ import annotations
 
 import difflib
-from typing import Sequence
+import re
+from typing import Sequence, Tuple
+
+# Options of the command line in the library's messages, and how they are given from Python.
+_OPTIONS: Tuple[Tuple[str, str], ...] = (
+    (r"^--out (?=.)", ""),
+    (r"^--resume: ", "resume: "),
+    (r"--resume\b", "resume="),
+    (r"--set ([\w.]+)=", r"set: \1="),
+    (r"--device (\w+)", r'device="\1"'),
+)
+
+
+def in_python(message: str) -> str:
+    """A message of the library in the words of the package."""
+    for option, words in _OPTIONS:
+        message = re.sub(option, words, message)
+    return message
 
 
 def _with_nearest(text: str, given: str, allowed: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple, Type
 
 from . import _library
 from ._errors import UsageError, raise_as
-from ._library import OK, WAIT
+from ._library import ASKS, OK, WAIT
 
 # Waits end every tenth of a second, so that Ctrl-C is heard.
 _WAIT_S = c_double(0.1)
@@ -45,6 +45,7 @@ class Handle:
 _ending: List[bool] = []  # not empty: the interpreter ends
 
 
+@atexit.register
 def _close_all() -> None:
     """Ends the threads of runs that still live when the interpreter ends."""
     _ending.append(True)
@@ -143,11 +144,15 @@ def answer_until_done(
             computing = True
             code = next_question(address, answered, wait, reference)
             answered = 0
-            if code == 1:  # ASKS
+            if code == ASKS:
                 computing = False
                 if answer is None:
                     raise UsageError("the library asks for gradients, and there is no objective")
-                answered = answer()
+                try:
+                    answered = answer()
+                except Exception:
+                    _raise_if_failed(next_question(address, 0, wait, reference))
+                    raise
             elif code == OK:
                 return
             elif code != WAIT:
@@ -166,6 +171,13 @@ def answer_until_done(
             while next_question(address, 0, wait, reference) == WAIT and time.monotonic() < end:
                 pass
         raise
+
+
+def _raise_if_failed(code: int) -> None:
+    """After an exception in an objective: what it was asked about may be of a run that failed, such
+    as a model that is not finite. Messages are made while the objective computes."""
+    if code not in (ASKS, OK, WAIT):
+        raise_as(code, _library.message())
 
 
 _loops: Set[CodeType] = {answer_until_done.__code__}

@@ -97,6 +97,7 @@ TEST(Handles, NullPointersAreRefused) {
   const void* bytes = nullptr;
   std::size_t size = 0;
   EXPECT_EQ(tc_codec_encode(nullptr, v, 4, 1, 1, 0, 0, &bytes, &size), TC_USAGE);
+  EXPECT_EQ(tc_codec_encode_into(nullptr, v, 4, 1, 1, 0, 0, v, 4), TC_USAGE);
   EXPECT_EQ(tc_codec_decode(nullptr, v, 4, 1, 1, 0, 0, v, 4), TC_USAGE);
   EXPECT_EQ(tc_codec_about(nullptr, 4, &text), TC_USAGE);
   EXPECT_EQ(tc_study_next(nullptr, 0, 0, &q), TC_USAGE);
@@ -107,6 +108,7 @@ TEST(Handles, NullPointersAreRefused) {
   EXPECT_EQ(tc_ranks_rank(nullptr), 0);
   EXPECT_EQ(tc_ranks_close(nullptr), TC_USAGE);
   EXPECT_EQ(tc_ranks_fail(nullptr, 70, "why", &text), TC_USAGE);
+  EXPECT_EQ(tc_ranks_leave(nullptr), TC_USAGE);
   EXPECT_EQ(tc_ranks_join(1, nullptr), TC_USAGE);
   EXPECT_EQ(tc_run_open("{}", ".", nullptr, nullptr, nullptr), TC_USAGE);
   EXPECT_EQ(tc_codec_open("{}", TC_FLOAT, nullptr), TC_USAGE);
@@ -149,6 +151,31 @@ TEST(Handles, NullPointersInsideOfListsAreRefused) {
   ASSERT_EQ(tc_run_measure(asked.run, 0), TC_OK);
   ASSERT_EQ(asked.answer_all(), TC_OK);
   EXPECT_EQ(tc_run_measured(asked.run, nullptr), TC_USAGE);
+}
+
+TEST(Codecs, APayloadIsWrittenOnlyIntoMemoryOfItsLength) {
+  tc_codec* codec = qsgd();
+  const float v[4] = {1, 2, 3, 4};
+  const void* bytes = nullptr;
+  std::size_t size = 0;
+  ASSERT_EQ(tc_codec_encode(codec, v, 4, 1, 1, 0, 0, &bytes, &size), TC_OK) << tc_message();
+  const std::string expected(static_cast<const char*>(bytes), size);
+  std::string own(size, '\0');
+  ASSERT_EQ(tc_codec_encode_into(codec, v, 4, 1, 1, 0, 0, own.data(), size), TC_OK);
+  EXPECT_EQ(own, expected);
+  for (const std::size_t wrong : {size - 1, size + 1, std::size_t{0}}) {
+    EXPECT_EQ(tc_codec_encode_into(codec, v, 4, 1, 1, 0, 0, own.data(), wrong), TC_USAGE);
+    EXPECT_TRUE(says("4 numbers has")) << tc_message();
+  }
+  EXPECT_EQ(tc_codec_encode_into(codec, v, 4, 1, 1, 0, 0, nullptr, size), TC_USAGE);
+  const float bad[4] = {1, 2, std::numeric_limits<float>::quiet_NaN(), 4};
+  EXPECT_EQ(tc_codec_encode_into(codec, bad, 4, 1, 1, 0, 0, own.data(), size), TC_FORMAT);
+  tc_codec_close(codec);
+  ASSERT_EQ(tc_codec_open("{\"kind\": \"qsgd\", \"coding\": \"entropy\"}", TC_FLOAT, &codec),
+            TC_OK);
+  EXPECT_EQ(tc_codec_encode_into(codec, v, 4, 1, 1, 0, 0, own.data(), size), TC_USAGE);
+  EXPECT_TRUE(says("no fixed length")) << tc_message();
+  tc_codec_close(codec);
 }
 
 TEST(Handles, AnotherKindOfHandleAndStrayPointersAreRefused) {

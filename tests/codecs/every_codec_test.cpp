@@ -32,6 +32,9 @@ TYPED_TEST(EveryCodec, RoundTripsEverySize) {
       ASSERT_LE(payload.size(), codec->payload_bytes(d)) << name(o) << " d " << d;
       if (codec->fixed_length()) {
         ASSERT_EQ(payload.size(), codec->payload_bytes(d)) << name(o) << " d " << d;
+        Bytes own(payload.size());
+        ASSERT_TRUE(codec->encode_into(v, message, own)) << name(o) << " d " << d;
+        ASSERT_EQ(own, payload) << name(o) << " d " << d;
       }
       const std::vector<T> q = decoded(*codec, payload, message, d);
       for (std::size_t k = 0; k < d; ++k) {
@@ -69,6 +72,8 @@ TYPED_TEST(EveryCodec, RejectsRowsThatAreNotFinite) {
         v[at] = bad;
         Bytes out;
         ASSERT_FALSE(codec->encode(v, MessageId{}, out)) << name(o) << " at " << at << ": " << bad;
+        out.assign(codec->payload_bytes(70), std::byte{});
+        ASSERT_FALSE(codec->encode_into(v, MessageId{}, out)) << name(o) << " at " << at;
       }
   }
 }

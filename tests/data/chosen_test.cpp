@@ -12,11 +12,6 @@ namespace ticopd {
 namespace {
 
 template <class T>
-bool operator==(const SparseRows<T>& a, const SparseRows<T>& b) {
-  return a.begin == b.begin && a.index == b.index && a.value == b.value;
-}
-
-template <class T>
 void expect_same(const Dataset<T>& got, const Dataset<T>& want, const std::string& what) {
   EXPECT_EQ(got.samples(), want.samples()) << what;
   EXPECT_EQ(got.features(), want.features()) << what;

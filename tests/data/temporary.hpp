@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,11 @@ class TemporaryFolder : public ::testing::Test {
     gzwrite(out, bytes.data(), static_cast<unsigned>(bytes.size()));
     gzclose(out);
     return folder_ / name;
+  }
+
+  std::string read(const std::string& name) const {
+    std::ifstream in(folder_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
   }
 
   std::vector<std::string> names() const {

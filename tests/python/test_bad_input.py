@@ -109,8 +109,36 @@ OBJECTIVES = {
     "metric of words": (lambda: run(metrics={"size": "x"}), TypeError, "size"),
     "metric with a comma": (lambda: run(metrics={"a,b": len}), ConfigError, "a,b"),
     "metric like a column": (lambda: run(metrics={"loss": len}), ConfigError, "loss"),
+    "accuracy in percent": (
+        lambda: stepped(Distance(), test=lambda x: 97.3),
+        ValueError,
+        "97.3; allowed is a share from 0 to 1",
+    ),
+    "accuracy below 0": (
+        lambda: stepped(Distance(), metrics={"accuracy": lambda x: -1}),
+        ValueError,
+        "-1; allowed",
+    ),
     "test of numbers": (lambda: run(test=[1, 2]), TypeError, "test"),
 }
+
+FOLDERS = {
+    "a folder with other files": (lambda f: f.mkdir(), "save: .*folder holds files, but no run"),
+    "a file": (lambda f: f.write_text("x"), "^/.*folder: is a file"),
+}
+
+
+@pytest.mark.parametrize("what", FOLDERS)
+def test_what_cannot_be_saved_to_is_refused_in_pythons_words(what, tmp_path):
+    make, words = FOLDERS[what]
+    folder = tmp_path / "folder"
+    make(folder)
+    if folder.is_dir():
+        (folder / "letter.txt").write_text("mine")
+    with pytest.raises(ticopd.UsageError, match=words) as caught:
+        run().save(folder)
+    assert "--" not in str(caught.value)
+
 
 ANSWERS = {
     "no loss": (lambda: stepped(Returns(None)), TypeError, "agent 0"),

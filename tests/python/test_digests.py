@@ -144,3 +144,20 @@ def test_every_algorithm_with_every_codec(name, program, tmp_path):
             assert done.returncode == error.code, f"{kind}: {error}; {done.stderr}"
             assert str(error).split(":")[0] in done.stderr, f"{kind}: {error}; {done.stderr}"
     assert made >= 1
+
+
+def test_one_source_per_agent(program, tmp_path):
+    for agent in range(5):
+        lines = [f"{(s * s + agent) / 4},{s % 3 - agent},{(s * 5 + agent) % 7}" for s in range(8 + agent)]
+        (tmp_path / f"shard-{agent}.csv").write_text("\n".join(lines) + "\n")
+    text = "\n".join(line for line in BASE.splitlines()
+                     if line.split(" ")[0] not in ("samples", "features", "partition"))
+    text = text.replace('data = "synthetic"', 'data = "csv:shard-{agent}.csv"')
+    text += "\n" + toml(ticopd.ChocoSGD(eta=0.01, gamma=0.1).to_config(), "algorithm")
+    expected = digest_of_command(program, tmp_path, text)
+    with ticopd.Run.from_toml(tmp_path / "run.toml") as run:
+        run.step(25)
+        assert run.digest == expected
+    (tmp_path / "shard-3.csv").unlink()
+    with pytest.raises(ticopd.FormatError, match="agent 3: .*shard-3.csv"):
+        ticopd.Run.from_toml(tmp_path / "run.toml")

@@ -1,5 +1,6 @@
 """The examples do what they say; the notebook is executed cell by cell."""
 
+import asyncio
 import re
 import runpy
 import shutil
@@ -71,6 +72,26 @@ def test_exception_on_one_rank_ends_the_mpi_example_with_its_message(example):
     assert time.monotonic() - began < 50, "the other ranks waited for the deadline"
 
 
+def test_report_of_a_slow_rank_is_printed_before_mpirun_kills_it(root, child_environment):
+    slow = f"""
+import runpy, sys, time
+import ticopd._library as library
+take, sys.argv = library.take_text, ["mpi.py", "--fail-on-rank", "2"]
+library.take_text = lambda text: time.sleep(0.5) or take(text)
+runpy.run_path({str(root / "examples" / "python" / "mpi.py")!r}, run_name="__main__")
+"""
+    done = subprocess.run(
+        [*mpirun(4), sys.executable, "-c", slow],
+        env=child_environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 70, done.stdout
+    assert "rank 2: RuntimeError: agent 4 cannot read its data" in done.stdout
+
+
 def test_convolutions_on_mnist_are_trained_and_drawn(example, tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("matplotlib")
@@ -102,7 +123,7 @@ def test_notebook_runs_cell_by_cell(root, child_environment, tmp_path):
     client = nbclient.NotebookClient(
         notebook, timeout=120, kernel_manager_class=Manager, resources={"metadata": {"path": str(tmp_path)}}
     )
-    client.execute()
+    asyncio.run(client.async_execute())  # execute() would leave its event loop open
     shown = [output["data"] for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output]
     texts = [data.get("text/plain", "") for data in shown]
     assert texts[-1] == "True"  # the resumed run has the digest of the whole one

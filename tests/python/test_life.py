@@ -363,6 +363,15 @@ def test_a_process_ends_with_a_question_open(in_child):
     assert in_child(text) == "open True\n"
 
 
+def test_runs_are_closed_before_the_process_ends(in_child):
+    text = (
+        "import atexit\n"
+        "atexit.register(lambda: print('closed', run._handle.address is None))\n"
+    ) + PROGRAM
+    text += "run = make()\nrun.step(5)\n"
+    assert in_child(text) == "closed True\n"
+
+
 def test_a_process_ends_while_a_daemon_thread_steps(in_child):
     text = PROGRAM + (
         "import time\n"

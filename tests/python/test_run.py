@@ -458,3 +458,27 @@ gamma = 0.4
     assert done.returncode == 0, done.stderr
     run.step(25)
     assert json.loads(done.stdout)["digest"] == run.digest
+
+
+def test_a_run_that_diverged_says_so_though_the_objective_fails_first():
+    """Messages are made while the objective computes: both see the model that is not finite."""
+
+    class Strict(Distance):
+        def value_and_gradient(self, agent, x, g):
+            if not np.isfinite(x).all():
+                raise ValueError("the model has a nan")
+            g[:] = 3e38 if self.round == 3 else x - agent
+            return 0.0
+
+    algorithm = ticopd.TiCoPD(alpha=10, theta=1, eta=1, beta=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the steps are too long
+        run = ticopd.Run(
+            Strict(agents=4), **options(algorithm=algorithm, log={"level": "rows", "every": 60})
+        )
+    with pytest.raises(ticopd.Diverged, match="round 4, channel . is not finite") as caught:
+        run.step(60)
+    assert caught.value.round == run.round == 3
+    assert not run.pending
+    with pytest.raises(ticopd.Diverged):
+        run.step(1)

@@ -71,6 +71,29 @@ TEST(SiteMessage, RejectsPiecesThatAreNoneAndNumbersThatCannotBe) {
   EXPECT_FALSE(decode_message(encode(more_safe)));
 }
 
+TEST(SiteMessage, OnlySomeTypesHaveABody) {
+  Message m{.type = MessageType::ended};
+  EXPECT_FALSE(decode_message(encode(m))) << "no reason";
+  m.body.resize(most_reason_bytes);
+  EXPECT_EQ(decode_message(encode(m)), m);
+  m.body.resize(most_reason_bytes + 1);
+  EXPECT_FALSE(decode_message(encode(m)));
+  m.type = MessageType::roster;
+  EXPECT_EQ(decode_message(encode(m)), m);
+  m.type = MessageType::differs;
+  EXPECT_FALSE(decode_message(encode(m)));
+}
+
+TEST(SiteMessage, OtherVersionsAreKnownAndNotRead) {
+  Bytes bytes = encode(data_message());
+  EXPECT_EQ(versions_of(bytes), own_versions);
+  bytes[4] = std::byte{9};
+  EXPECT_EQ(versions_of(bytes)->protocol, 9);
+  EXPECT_FALSE(decode_message(bytes));
+  EXPECT_FALSE(versions_of(std::span(bytes).first(5)));
+  EXPECT_FALSE(versions_of(Bytes(200)));
+}
+
 TEST(SiteCheckpoint, RejectsEveryTruncationAndEveryBitFlip) {
   SiteState state{.round = 3,
                   .network = 7,

@@ -48,6 +48,47 @@ struct Wrong {
   std::vector<std::string> words;  // that the message must have
 };
 
+TEST(Roster, WhatMayFollowIt) {
+  const Roster before = whole();
+  const auto refused = [&](const std::function<void(Roster&)>& change, const std::string& word) {
+    Roster now = before;
+    now.version = 2;
+    change(now);
+    try {
+      check_successor(before, now);
+      return word.empty();
+    } catch (const ConfigError& e) {
+      return !word.empty() && std::string(e.what()).find(word) != std::string::npos;
+    }
+  };
+  EXPECT_TRUE(refused([](Roster& r) { r.sites[1].address = "there:1"; }, ""));
+  EXPECT_TRUE(refused([](Roster& r) { r.sites[1].key = "another"; }, ""));
+  EXPECT_TRUE(refused([](Roster& r) { r.version = 1; }, "version 1"));
+  EXPECT_TRUE(refused([](Roster& r) { r.sites.pop_back(); }, "higher epoch"));
+  EXPECT_TRUE(refused([](Roster& r) { r.config = changed("algorithm.alpha=0.2"); }, "higher epoch"));
+  EXPECT_TRUE(refused([](Roster& r) { r.config = changed("name=other"); }, "config.name"));
+  EXPECT_TRUE(refused(
+      [](Roster& r) {
+        r.epoch = 2;
+        r.sites.pop_back();
+      },
+      ""));
+  Roster later = before;
+  later.epoch = 2;
+  Roster back = before;
+  back.version = 2;
+  EXPECT_THROW(check_successor(later, back), ConfigError);
+}
+
+TEST(Roster, ItsPackageComesBackOrIsNone) {
+  const Bytes packed = pack({"the roster", "signed"});
+  const SignedRoster again = unpack_roster(packed);
+  EXPECT_EQ(again.text, "the roster");
+  EXPECT_EQ(again.signature, "signed");
+  for (std::size_t size = 0; size < 4 + 6; ++size)
+    EXPECT_THROW(unpack_roster(std::span(packed).first(size)), FormatError) << size;
+}
+
 TEST(Roster, RefusesWhatNoNetworkCanRun) {
   const std::vector<Wrong> all{
       {[](Roster& r) { r.sites[1].name = "site-0"; }, {"two sites", "site-0"}},

@@ -129,5 +129,44 @@ TEST(Session, ARecordGoesOnWhereItWas) {
   for (int i = 1; i <= 3; ++i) EXPECT_EQ(p.b.pop(0), frame(i));
 }
 
+// What the neighbour says under its own name.
+Message have(std::uint64_t sequence) {
+  return {.type = MessageType::have, .network = network, .from = 2, .to = 1, .sequence = sequence};
+}
+
+TEST(Session, ANumberBehindEveryStreamIsNotTaken) {
+  Pair p;
+  p.a.push(0, frame(1));
+  p.talk();
+  p.a.take(have(~std::uint64_t{0}), p.now);
+  p.a.push(0, frame(2));
+  p.talk();
+  for (int i = 1; i <= 2; ++i) EXPECT_EQ(p.b.pop(0), frame(i));
+}
+
+TEST(Session, AFrameThatNobodyReadsIsNoDefectOfThisSite) {
+  Pair p;
+  p.a.push(9, frame(1));
+  p.a.push(0, frame(2));
+  p.talk();
+  ASSERT_TRUE(p.b.pop(0));
+  EXPECT_THROW(p.b.record(), FormatError);
+}
+
+TEST(Session, FramesThatNobodyReadsDoNotFillTheMemory) {
+  Pair p;
+  SessionLimits limits;
+  limits.unread = 1000;
+  p.b = Session("a", network, 2, limits);
+  p.b.use();
+  for (int i = 1; i <= 100; ++i) p.a.push(0, frame(i));
+  p.talk();
+  EXPECT_LE(p.b.unread_bytes(), 1000u);
+  for (int i = 1; i <= 100; ++i) {
+    p.talk();
+    EXPECT_EQ(p.b.pop(0), frame(i));
+  }
+}
+
 }  // namespace
 }  // namespace ticopd

@@ -34,6 +34,13 @@ class Schedule {
     return s;
   }
 
+  // The same, so many rounds later: a run that goes on where another one ended.
+  Schedule after(std::uint32_t rounds) const {
+    Schedule s = *this;
+    s.made_ += rounds;
+    return s;
+  }
+
   bool is_set() const { return kind_ != Kind::unset; }
   bool is_constant() const { return kind_ == Kind::constant; }
 
@@ -44,6 +51,7 @@ class Schedule {
   double factor() const { return factor_; }
 
   double operator()(std::uint32_t round) const {
+    round += made_;
     const double t = round;
     switch (kind_) {
       case Kind::constant: return c_;
@@ -64,6 +72,7 @@ class Schedule {
   double c_ = 0;
   double t0_ = 0;
   double factor_ = 1;
+  std::uint32_t made_ = 0;  // rounds before this run's first
   std::function<double(std::uint32_t)> from_;
 };
 

@@ -41,6 +41,17 @@ bool encode(const Codec<T>& codec, const void* v, std::size_t d, const MessageId
 }
 
 template <class T>
+bool encode_into(const Codec<T>& codec, const void* v, std::size_t d, const MessageId& message,
+                 std::span<std::byte> out) {
+  if (!codec.fixed_length())
+    throw UsageError("size: the payloads of this codec have no fixed length; use tc_codec_encode");
+  if (out.size() != codec.payload_bytes(d))
+    throw UsageError(fmt::format("size = {}: a payload of {} numbers has {} bytes", out.size(), d,
+                                 codec.payload_bytes(d)));
+  return codec.encode_into({static_cast<const T*>(v), d}, message, out);
+}
+
+template <class T>
 bool decode(const Codec<T>& codec, std::span<const std::byte> payload, const MessageId& message,
             void* v, std::size_t d) {
   return codec.decode(payload, message, {static_cast<T*>(v), d});
@@ -102,6 +113,20 @@ int tc_codec_encode(tc_codec* codec, const void* v, size_t d, uint64_t seed, uin
       throw FormatError("encode: the row or its norm is not finite");
     *bytes = use->payload.data();
     *size = use->payload.size();
+  });
+}
+
+int tc_codec_encode_into(tc_codec* codec, const void* v, size_t d, uint64_t seed, uint32_t round,
+                         uint32_t agent, uint16_t channel, void* bytes, size_t size) {
+  return call([&] {
+    const capi::Use<tc_codec> use(codec, "codec");
+    require(v, "v");
+    require(bytes, "bytes");
+    check_length(d);
+    const MessageId message{seed, round, agent, channel};
+    const std::span out(static_cast<std::byte*>(bytes), size);
+    if (!std::visit([&](const auto& c) { return encode_into(*c, v, d, message, out); }, use->codec))
+      throw FormatError("encode: the row or its norm is not finite");
   });
 }
 

@@ -54,7 +54,7 @@ void Conversation::run() {
   }
 }
 
-void Conversation::ask(tc_question question) {
+void Conversation::ask(tc_question question, const std::function<void()>& meanwhile) {
   const std::lock_guard lock(one_question_);  // trials of a search run side by side
   if (closing_) throw Closed();
   if (stopped_) throw MeasuringStopped();
@@ -62,18 +62,41 @@ void Conversation::ask(tc_question question) {
   question_.number = ++questions_;
   given_up_ = false;
   state_ = State::asking;
+  busy_meanwhile_ = static_cast<bool>(meanwhile);
   turn_.give_to(Turn::Of::caller);
+  std::exception_ptr failed;
+  if (meanwhile) {
+    try {
+      meanwhile();
+    } catch (...) {
+      failed = std::current_exception();
+      failed_meanwhile_ = true;
+    }
+    busy_meanwhile_ = false;
+    busy_meanwhile_.notify_all();
+  }
   turn_.wait_for(Turn::Of::worker);
+  failed_meanwhile_ = false;
   if (closing_) throw Closed();
+  if (failed) std::rethrow_exception(failed);
   if (given_up_) throw MeasuringStopped();
+}
+
+bool Conversation::wait(double seconds) const {
+  if (!turn_.wait_for(Turn::Of::caller, seconds)) return false;
+  busy_meanwhile_.wait(true);  // short, and it asks nobody
+  return true;
 }
 
 int Conversation::next(std::uint64_t answered, double seconds, tc_question& question) {
   if (!busy()) return TC_OK;
-  if (turn_.is_of(Turn::Of::caller) && state_ == State::asking &&
-      (answered == question_.number || given_up_)) {
-    state_ = State::working;
-    turn_.give_to(Turn::Of::worker);
+  if (turn_.is_of(Turn::Of::caller) && state_ == State::asking) {
+    const bool is_answered = answered == question_.number || given_up_;
+    if (!is_answered) busy_meanwhile_.wait(true);  // after an exception: did the work fail?
+    if (is_answered || failed_meanwhile_) {
+      state_ = State::working;
+      turn_.give_to(Turn::Of::worker);
+    }
   }
   if (!turn_.wait_for(Turn::Of::caller, seconds)) return TC_WAIT;
   if (closing_) throw UsageError("this handle was closed by another thread");

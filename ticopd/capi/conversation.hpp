@@ -33,7 +33,7 @@ class Conversation {
   // The work is done and next() was not called since: forgets it. Returns why it failed, or null.
   std::exception_ptr drop_result();
   // Waits until it does not; false after `seconds` (negative: as long as it takes).
-  bool wait(double seconds) const { return turn_.wait_for(Turn::Of::caller, seconds); }
+  bool wait(double seconds) const;
   void give_up();      // the open question throws MeasuringStopped in the work
   void stop_asking();  // the same for this question and all that would follow
   void close();        // whatever the thread does, it ends
@@ -42,8 +42,9 @@ class Conversation {
   void begin_closing();
   const std::atomic<bool>& closing() const { return closing_; }
 
-  // The work's side, from any of its threads, one at a time. Returns when it is answered.
-  void ask(tc_question question);
+  // The work's side, from any of its threads, one at a time. Returns when it is answered. Meanwhile
+  // does what it is given; if that fails, the answer does not matter.
+  void ask(tc_question question, const std::function<void()>& meanwhile = {});
 
  private:
   enum class State { idle, working, asking, done };
@@ -59,6 +60,9 @@ class Conversation {
   std::atomic<bool> given_up_{false};
   std::function<void()> work_;
   std::exception_ptr error_;
+
+  // Beside an open question, which the caller answers.
+  std::atomic<bool> busy_meanwhile_{false}, failed_meanwhile_{false};
 
   std::atomic<bool> closing_{false}, stopped_{false};
   std::mutex one_question_;

@@ -92,14 +92,21 @@ class Questions final : public Objective<T> {
 
   bool evaluate_rows(std::span<const RowRequest<T>> requests,
                      std::span<double> values) const override {
-    if (requests.empty()) return true;
-    if (is_even(requests)) {
-      ask(requests, values);
+    evaluate_rows_with(requests, values, {});
+    return true;
+  }
+  bool is_asked_elsewhere() const override { return true; }
+  void evaluate_rows_with(std::span<const RowRequest<T>> requests, std::span<double> values,
+                          const std::function<void()>& meanwhile) const override {
+    if (requests.empty()) {
+      if (meanwhile) meanwhile();
+    } else if (is_even(requests)) {
+      ask(requests, values, meanwhile);
     } else {
       for (std::size_t i = 0; i < requests.size(); ++i)
-        ask(requests.subspan(i, 1), values.subspan(i, 1));
+        ask(requests.subspan(i, 1), values.subspan(i, 1),
+            i == 0 ? meanwhile : std::function<void()>());
     }
-    return true;
   }
 
   std::size_t samples(int agent) const override {
@@ -147,7 +154,8 @@ class Questions final : public Objective<T> {
     return true;
   }
 
-  void ask(std::span<const RowRequest<T>> r, std::span<double> values) const {
+  void ask(std::span<const RowRequest<T>> r, std::span<double> values,
+           const std::function<void()>& meanwhile = {}) const {
     const std::size_t rows = r.size();
     const RowRequest<T>& one = r.front();
     const std::ptrdiff_t d = static_cast<std::ptrdiff_t>(problem_.dimension);
@@ -175,7 +183,7 @@ class Questions final : public Objective<T> {
     }
     if (q.values == nullptr)
       std::ranges::fill(values, one.batch.value ? std::numeric_limits<double>::quiet_NaN() : 0.0);
-    conversation_.ask(q);
+    conversation_.ask(q, meanwhile);
   }
 
   Problem problem_;

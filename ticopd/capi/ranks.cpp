@@ -73,8 +73,14 @@ int tc_ranks_fail(tc_ranks* ranks, int code, const char* why, char** report) {
     std::string text = all.rank() == 0 || !parting.told ? what : "";
     for (const Processes::Reason& reason : parting.reasons)
       if (what.find(reason.why) == std::string::npos) text += fmt::format("\n{}", reason.why);
-    if (all.rank() == 0) all.let_go();
     capi::give(text, report);
+  });
+}
+
+int tc_ranks_leave(tc_ranks* ranks) {
+  return capi::call([&] {
+    const capi::Use<tc_ranks> use(ranks, "ranks");
+    if (use->processes->rank() == 0) use->processes->let_go();
   });
 }
 }

@@ -81,6 +81,10 @@ void tc_codec_close(tc_codec *codec);
  * codec's next call. TC_FORMAT if v is not finite. */
 int tc_codec_encode(tc_codec *codec, const void *v, size_t d, uint64_t seed, uint32_t round,
                     uint32_t agent, uint16_t channel, const void **bytes, size_t *size);
+/* The same into `bytes`, which has room for `size` bytes: exactly the "payload_bytes" of
+ * tc_codec_about. TC_USAGE for a codec whose length is not fixed. */
+int tc_codec_encode_into(tc_codec *codec, const void *v, size_t d, uint64_t seed, uint32_t round,
+                         uint32_t agent, uint16_t channel, void *bytes, size_t size);
 /* Decodes a payload to d numbers, under the message id that encoded it. TC_FORMAT if it cannot be
  * one; v is then unspecified. */
 int tc_codec_decode(tc_codec *codec, const void *bytes, size_t size, uint64_t seed, uint32_t round,
@@ -100,9 +104,12 @@ int tc_ranks_rank(const tc_ranks *ranks);
 /* All ranks succeeded: ends the use of MPI. Every rank calls it. */
 int tc_ranks_close(tc_ranks *ranks);
 /* This rank failed: the others get `why` as an error of that code at their next wait. Returns after
- * all have heard it (or are lost); `*report` is what rank 0 shall print for all, else empty. The
- * process must then end soon without MPI: _exit. */
+ * all have heard it (or are lost); `*report` is what rank 0 shall print for all, else empty. Then
+ * tc_ranks_leave, and the process must end without MPI: _exit. Print this rank's own error before:
+ * mpirun kills all that is left when a rank has ended. */
 int tc_ranks_fail(tc_ranks *ranks, int code, const char *why, char **report);
+/* After tc_ranks_fail, when this rank has printed the report: rank 0 lets the other ranks end. */
+int tc_ranks_leave(tc_ranks *ranks);
 
 /* -- Runs -------------------------------------------------------------------------------------- */
 

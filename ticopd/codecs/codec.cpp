@@ -1,5 +1,6 @@
 #include "ticopd/codecs/codec.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -15,6 +16,16 @@ std::span<T> scratch(int which, std::size_t d) {
 }
 
 }  // namespace
+
+template <class T>
+bool Codec<T>::encode_into(std::span<const T> v, const MessageId& message,
+                           std::span<std::byte> out) const {
+  thread_local Bytes payload;
+  if (!encode(v, message, payload)) return false;
+  if (payload.size() != out.size()) throw std::logic_error("encode_into: the length is not fixed");
+  std::ranges::copy(payload, out.begin());
+  return true;
+}
 
 template <class T>
 bool Codec<T>::encode_difference(std::span<const T> x, std::span<const T> h,

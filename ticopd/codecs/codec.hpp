@@ -81,6 +81,11 @@ class Codec {
   [[nodiscard]] virtual bool encode(std::span<const T> v, const MessageId& message,
                                     Bytes& out) const = 0;
 
+  // The same, into memory of the caller's: exactly payload_bytes(v.size()) bytes, for codecs of
+  // fixed length. By default through a copy.
+  [[nodiscard]] virtual bool encode_into(std::span<const T> v, const MessageId& message,
+                                         std::span<std::byte> out) const;
+
   // Writes DEC(in) to all of q. Returns false if `in` cannot be a payload of q.size() coordinates;
   // q is then unspecified. Never reads or writes out of bounds, whatever `in` holds.
   [[nodiscard]] virtual bool decode(std::span<const std::byte> in, const MessageId& message,

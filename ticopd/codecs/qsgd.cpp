@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <memory>
+#include <stdexcept>
 
 #include "ticopd/codecs/infinity.hpp"
 #include "ticopd/codecs/levels.hpp"
@@ -46,8 +47,16 @@ bool Qsgd<T, Loops, Norm>::encode(std::span<const T> v, const MessageId& message
   if (coding_ != Coding::fixed)
     return bits_ <= 8 ? encode_coded<std::uint8_t>(Source<T>(v), message, out, {})
                       : encode_coded<std::uint16_t>(Source<T>(v), message, out, {});
+  out.resize(payload_bytes(v.size()));
+  return encode_into(v, message, out);
+}
+
+template <class T, class Loops, class Norm>
+bool Qsgd<T, Loops, Norm>::encode_into(std::span<const T> v, const MessageId& message,
+                                       std::span<std::byte> out) const {
+  if (coding_ != Coding::fixed) return Codec<T>::encode_into(v, message, out);
   const Payload row(v.size(), bucket_, bits_);
-  out.resize(row.bytes);
+  if (out.size() != row.bytes) throw std::logic_error("encode_into: the length is wrong");
   if (!encode_norms(row, Source<T>(v), out)) return false;
   row.each_stretch([&](std::size_t first, std::size_t count) {
     encode_stretch(row, Source<T>(v), message, first, count, out);

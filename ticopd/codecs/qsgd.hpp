@@ -64,6 +64,8 @@ class Qsgd final : public Codec<T> {
   explicit Qsgd(const CodecOptions& options);
 
   bool encode(std::span<const T> v, const MessageId& message, Bytes& out) const override;
+  bool encode_into(std::span<const T> v, const MessageId& message,
+                   std::span<std::byte> out) const override;
   bool decode(std::span<const std::byte> in, const MessageId& message,
               std::span<T> q) const override;
   bool encode_difference(std::span<const T> x, std::span<const T> h, const MessageId& message,

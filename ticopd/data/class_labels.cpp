@@ -10,23 +10,6 @@
 namespace ticopd {
 namespace {
 
-std::vector<double> distinct(const std::vector<double>& labels, const std::filesystem::path& file) {
-  for (std::size_t s = 0; s < labels.size(); ++s)
-    if (labels[s] != std::floor(labels[s]))
-      throw FormatError(
-          fmt::format("{}: sample {} has label {}, expected whole numbers for classes (targets of "
-                      "a regression ask "
-                      "for problem.objective = \"least_squares\")",
-                      file.string(), s, labels[s]));
-  std::vector<double> values = labels;
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  if (values.size() < 2 || values.size() > 65536)
-    throw FormatError(fmt::format("{}: {} different labels, expected 2 ... 65536 classes",
-                                  file.string(), values.size()));
-  return values;
-}
-
 void renumber(std::vector<double>& labels, const std::vector<double>& values,
               const std::filesystem::path& file) {
   for (std::size_t s = 0; s < labels.size(); ++s) {
@@ -40,9 +23,27 @@ void renumber(std::vector<double>& labels, const std::vector<double>& values,
 
 }  // namespace
 
+std::vector<double> distinct_classes(const std::vector<double>& labels,
+                                     const std::filesystem::path& file) {
+  for (std::size_t s = 0; s < labels.size(); ++s)
+    if (labels[s] != std::floor(labels[s]))
+      throw FormatError(
+          fmt::format("{}: sample {} has label {}, expected whole numbers for classes (targets of "
+                      "a regression ask "
+                      "for problem.objective = \"least_squares\")",
+                      file.string(), s, labels[s]));
+  std::vector<double> values = labels;
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
 int number_classes(std::vector<double>& train, const std::filesystem::path& train_file,
                    std::vector<double>& test, const std::filesystem::path& test_file) {
-  const std::vector<double> values = distinct(train, train_file);
+  const std::vector<double> values = distinct_classes(train, train_file);
+  if (values.size() < 2 || values.size() > 65536)
+    throw FormatError(fmt::format("{}: {} different labels, expected 2 ... 65536 classes",
+                                  train_file.string(), values.size()));
   renumber(train, values, train_file);
   renumber(test, values, test_file);
   return static_cast<int>(values.size());

@@ -5,6 +5,10 @@
 
 namespace ticopd {
 
+// The labels that occur, ascending. FormatError naming the file for one that is no whole number.
+std::vector<double> distinct_classes(const std::vector<double>& labels,
+                                     const std::filesystem::path& file);
+
 // Replaces the labels by class numbers 0, 1, ... in ascending order of the training labels' values
 // and returns how many classes there are. FormatError naming the file for a label that is not a
 // whole number, and for a test label that no training sample has.

@@ -16,6 +16,8 @@ struct SparseRows {
   std::vector<std::size_t> begin;  // samples + 1
   std::vector<std::uint32_t> index;
   std::vector<T> value;
+
+  bool operator==(const SparseRows&) const = default;
 };
 
 // A view of the features of one sample.
@@ -54,7 +56,11 @@ class Dataset {
   void read(std::size_t first, std::size_t count, T* out) const;
 
   Dataset select(std::span<const std::uint32_t> samples) const;  // in the given order
-  std::size_t bytes() const;                                     // memory held
+  // The same samples with other labels; sparse ones may get more features.
+  Dataset relabelled(std::size_t features, std::vector<double> labels) && {
+    return Dataset(samples_, features, std::move(x_), std::move(labels));
+  }
+  std::size_t bytes() const;  // memory held
 
  private:
   std::size_t samples_ = 0;

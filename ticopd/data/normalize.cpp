@@ -51,16 +51,30 @@ Dataset<T> applied(const Dataset<T>& data, const Moments& by) {
   return Dataset<T>(data.samples(), d, std::move(x), data.labels());
 }
 
+void check_size(std::size_t samples, std::size_t features) {
+  if (samples > 0 && features > max_values / samples)
+    throw ConfigError(
+        fmt::format("problem.normalize = true: makes {} sparse samples of {} features dense, too "
+                    "large; leave it false",
+                    samples, features));
+}
+
+// Calls `use` with each sample as a dense row.
+template <class T>
+void each_row(const Dataset<T>& data, const std::function<void(std::span<const T>)>& use) {
+  std::vector<T> row(data.features());
+  for (std::size_t s = 0; s < data.samples(); ++s) {
+    data.read(s, 1, row.data());
+    use(row);
+  }
+}
+
 }  // namespace
 
 template <class T>
 void normalize(TrainTest<T>& data) {
   normalize<T>(data, data.train.samples(), [&](const std::function<void(std::span<const T>)>& use) {
-    std::vector<T> row(data.train.features());
-    for (std::size_t s = 0; s < data.train.samples(); ++s) {
-      data.train.read(s, 1, row.data());
-      use(row);
-    }
+    each_row(data.train, use);
   });
 }
 
@@ -68,19 +82,32 @@ template <class T>
 void normalize(TrainTest<T>& data, std::size_t train_samples, const EachSample<T>& each) {
   const std::size_t samples = train_samples + data.test.samples();
   if (samples == 0) return;
-  if (data.train.features() > max_values / samples)
-    throw ConfigError(
-        fmt::format("problem.normalize = true: makes {} sparse samples of {} features dense, too "
-                    "large; leave it false",
-                    samples, data.train.features()));
+  check_size(samples, data.train.features());
   const Moments by = moments<T>(train_samples, data.train.features(), each);
   data.train = applied(data.train, by);
   if (data.test.samples() > 0) data.test = applied(data.test, by);
+}
+
+template <class T>
+void normalize(std::vector<Dataset<T>>& train, Dataset<T>& test) {
+  std::size_t samples = 0;
+  for (const Dataset<T>& part : train) samples += part.samples();
+  if (samples == 0) return;
+  const std::size_t features = train.front().features();
+  check_size(samples + test.samples(), features);
+  const Moments by =
+      moments<T>(samples, features, [&](const std::function<void(std::span<const T>)>& use) {
+        for (const Dataset<T>& part : train) each_row(part, use);
+      });
+  for (Dataset<T>& part : train) part = applied(part, by);
+  if (test.samples() > 0) test = applied(test, by);
 }
 
 template void normalize(TrainTest<float>&);
 template void normalize(TrainTest<double>&);
 template void normalize(TrainTest<float>&, std::size_t, const EachSample<float>&);
 template void normalize(TrainTest<double>&, std::size_t, const EachSample<double>&);
+template void normalize(std::vector<Dataset<float>>&, Dataset<float>&);
+template void normalize(std::vector<Dataset<double>>&, Dataset<double>&);
 
 }  // namespace ticopd

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "ticopd/data/dataset.hpp"
 
@@ -20,5 +21,9 @@ using EachSample = std::function<void(const std::function<void(std::span<const T
 // The same over `samples` training samples of which data.train holds only some.
 template <class T>
 void normalize(TrainTest<T>& data, std::size_t samples, const EachSample<T>& each);
+
+// The same over training samples that lie in several sets, one after the other.
+template <class T>
+void normalize(std::vector<Dataset<T>>& train, Dataset<T>& test);
 
 }  // namespace ticopd

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "ticopd/data/agent_sources.hpp"
 #include "ticopd/error.hpp"
 
 namespace ticopd {
@@ -16,17 +17,26 @@ namespace {
                                 options.test, fmt::join(able, " and "), options.data));
 }
 
+// shard-{agnt}.csv, unless that is the name of a file.
+void refuse_misspelt_mark(const DataOptions& options, const std::filesystem::path& place) {
+  const std::size_t open = options.data.find('{'), end = options.data.find('}', open);
+  if (end == std::string::npos) return;
+  const std::string mark = options.data.substr(open, end - open + 1);
+  if (std::error_code ignored; std::filesystem::exists(place, ignored)) return;
+  constexpr std::string_view known[] = {agent_mark};
+  if (!nearest(mark, known).empty())
+    throw ConfigError(fmt::format("problem.data = \"{}\": {} is no mark; did you mean \"{}\"?",
+                                  options.data, mark, agent_mark));
+}
+
 }  // namespace
 
 template <class T>
 TrainTest<T> load(const DataOptions& options, const Choose& choose) {
   const auto [format, place] = data_place(options);
   if (!options.test.empty() && !format->takes("test")) refuse_test(options);
-  SampleSource<T> source;
-  if constexpr (sizeof(T) == 4)
-    source = format->open_float(place, options);
-  else
-    source = format->open_double(place, options);
+  refuse_misspelt_mark(options, place);
+  SampleSource<T> source = format->open<T>(place, options);
   if (options.regression)
     source.reconcile = [reconcile = source.reconcile](Contents& train, Contents& test) {
       reconcile(train, test);

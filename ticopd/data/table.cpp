@@ -99,15 +99,22 @@ Table<Option<DataOptions>>& data_options_table() {
   static Table<Option<O>> table{
       "data option",
       {option<&O::data>("data", domain::text(), "the samples; see the forms below"),
-       option<&O::test>("test", domain::text(), "the file of test samples"),
+       option<&O::test>("test", domain::text(),
+                        "the file of test samples; with `{agent}` one for all agents"),
        option<&O::normalize>("normalize", domain::boolean(),
                              "every feature to mean 0 and deviation 1, measured on the training "
                              "samples"),
        option<&O::max_samples>("max_samples", domain::whole(0, INT32_MAX),
                                "only the first so many training samples; 0: all"),
        option<&O::samples>("samples", domain::whole(1, INT32_MAX), "training samples"),
-       option<&O::features>("features", domain::whole(1, 10'000'000), "numbers per sample"),
-       option<&O::classes>("classes", domain::whole(2, 10'000), "different labels")}};
+       option<&O::features>("features", domain::whole(1, 10'000'000),
+                            "numbers per sample; with `{agent}` left out: as the files have it"),
+       option<&O::classes>("classes", domain::whole(2, 10'000), "different labels"),
+       option<&O::labels>("labels", domain::layer_sizes(INT32_MIN, INT32_MAX),
+                          "all labels that an agent may have; left out: those in the files"),
+       option<&O::shard_samples>("shard_samples", domain::layer_sizes(1, INT32_MAX),
+                                 "training samples of each agent; left out: as many as its file "
+                                 "has")}};
   return table;
 }
 

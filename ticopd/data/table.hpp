@@ -23,8 +23,10 @@ struct DataOptions {
   bool normalize = false;
   std::size_t max_samples = 0;
   std::size_t samples = 2000;
-  std::size_t features = 64;
+  std::size_t features = 64;  // with {agent}: 0, unless given
   int classes = 10;
+  std::vector<int> labels = {};         // with {agent}: those of all agents, if given
+  std::vector<int> shard_samples = {};  // with {agent}: of each agent, if given
   std::uint64_t seed = default_seed;
   bool offline = false;
   bool regression = false;  // labels are targets, taken as they are
@@ -49,6 +51,14 @@ struct DataInfo {
 
   std::string form() const { return place.empty() ? name : name + ":" + place; }
   bool takes(std::string_view option) const;
+
+  template <class T>
+  SampleSource<T> open(const std::filesystem::path& at, const DataOptions& given) const {
+    if constexpr (sizeof(T) == 4)
+      return open_float(at, given);
+    else
+      return open_double(at, given);
+  }
 };
 
 // The data formats, and the options of all of them (both in table.cpp).

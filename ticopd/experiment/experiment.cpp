@@ -140,6 +140,7 @@ class ExperimentRun {
     if (!options_.processes) return prepare;
     prepare.rank = transport_.rank();
     prepare.ranks = transport_.size();
+    prepare.gather = [this](const json& mine) { return all_gather_json(transport_, mine); };
     if (prepare.threads == 0)
       prepare.threads = std::max(1, usable_cores() / options_.processes->sharers());
     return prepare;

@@ -7,6 +7,7 @@
 #include "ticopd/algorithms/parameter.hpp"
 #include "ticopd/algorithms/registry.hpp"
 #include "ticopd/codecs/table.hpp"
+#include "ticopd/data/agent_sources.hpp"
 #include "ticopd/data/partition.hpp"
 #include "ticopd/data/table.hpp"
 #include "ticopd/error.hpp"
@@ -41,6 +42,21 @@ void append(std::vector<KeyInfo>& all, const std::string& section,
       if (std::ranges::find(kind.options, option.name) != kind.options.end())
         key.takers.push_back(kind.name);
     all.push_back(std::move(key));
+  }
+}
+
+// Keys that go with {agent} in problem.data, which then is a kind of its own, and those that do
+// not.
+void mark_agent_sources(std::vector<KeyInfo>& all) {
+  for (const char* name : {"test", "features", "labels", "shard_samples"}) {
+    KeyInfo& key = *std::ranges::find(all, fmt::format("problem.{}", name), &KeyInfo::name);
+    key.takers.emplace_back(agent_mark);
+    key.finders.emplace_back(agent_mark);
+  }
+  for (const char* name : {"partition", "partition_alpha", "max_samples"}) {
+    KeyInfo& key = *std::ranges::find(all, fmt::format("problem.{}", name), &KeyInfo::name);
+    key.for_one_source = true;
+    key.choosers.emplace_back("problem.data");
   }
 }
 
@@ -173,7 +189,8 @@ Table<KeyInfo>& plain_keys() {
            "which points are tried; left out: `seed`. The runs themselves use `seed` or "
            "`tune.seeds`"},
           {"tune.seeds", seeds(), none,
-           "runs of each trial: so many from `seed` on, or a list of seeds; a trial counts with their "
+           "runs of each trial: so many from `seed` on, or a list of seeds; a trial counts with "
+           "their "
            "median. Left out: one. `--seeds` goes first"},
           {"tune.search", domain::table(), none,
            "other ranges, values to keep, keys of codec and graph: `{ alpha = [0.01, 1], "
@@ -225,6 +242,7 @@ std::vector<KeyInfo> config_keys() {
   append_plain(true);
   for (KeyInfo& key : all)
     if (key.name.starts_with("problem.partition")) key.for_samples = true;
+  mark_agent_sources(all);
   return all;
 }
 

@@ -15,6 +15,7 @@ struct KeyInfo : OptionInfo {
   std::vector<std::string> choosers = {};  // the keys whose value is a kind: codec.kind, codec.then
   std::vector<std::string> finders = {};   // the kinds that find the value if it is left out
   bool for_samples = false;                // means nothing to an objective that a program brings
+  bool for_one_source = false;  // means nothing if problem.data has {agent}: nothing is divided
 };
 
 // Keys that belong to no codec, graph, objective, data format or algorithm.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ticopd/data/agent_sources.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/values.hpp"
 #include "ticopd/objectives/registry.hpp"
@@ -21,16 +22,31 @@ bool has(const json& tree, std::string_view key) {
   return find_value(tree, key) != nullptr;
 }
 
-// The kind that a key chooses: "csv" for problem.data = "csv:FILE". Empty if it chooses none.
-std::string chosen(const json& tree, const std::string& chooser, std::span<const KeyInfo> keys) {
+// The value of a key that chooses a kind; empty if it chooses none.
+std::string choice(const json& tree, const std::string& chooser, std::span<const KeyInfo> keys) {
   const auto info = std::ranges::find(keys, chooser, &KeyInfo::name);
   json value = info == keys.end() ? json() : to_json(info->value);
   // codec.then is an option itself: it chooses nothing where nobody reads it.
   if (has(tree, chooser) && (info == keys.end() || uses(tree, *info, keys)))
     value = tree[pointer_to(chooser)];
   if (!value.is_string()) return {};
-  const std::string text = value;
-  return text.substr(0, text.find(':'));
+  return value;
+}
+
+// The kind that a key chooses: "csv" for problem.data = "csv:FILE".
+std::string kind_of(const std::string& choice) {
+  return choice.substr(0, choice.find(':'));
+}
+
+// True if one of the kinds is chosen. {agent} in problem.data is a kind beside its format.
+bool chooses(const json& tree, const std::string& chooser, const std::vector<std::string>& kinds,
+             std::span<const KeyInfo> keys) {
+  const std::string value = choice(tree, chooser, keys);
+  const auto among = [&](std::string_view kind) {
+    return std::ranges::find(kinds, kind) != kinds.end();
+  };
+  return among(kind_of(value)) ||
+         (chooser == "problem.data" && has_agent_sources(value) && among(agent_mark));
 }
 
 void remove(json& tree, std::string_view key) {
@@ -56,19 +72,25 @@ bool has_external_objective(const json& tree) {
   return info != nullptr && info->external;
 }
 
+bool names_agent_sources(const json& tree) {
+  const json* data = find_value(tree, "problem.data");
+  return data != nullptr && data->is_string() &&
+         has_agent_sources(data->get_ref<const std::string&>());
+}
+
 bool uses(const json& tree, const KeyInfo& key, std::span<const KeyInfo> keys) {
   if (key.for_samples && has_external_objective(tree)) return false;
+  if (key.for_one_source && names_agent_sources(tree)) return false;
   if (key.takers.empty()) return true;
   return std::ranges::any_of(key.choosers, [&](const std::string& chooser) {
-    if (chooser == key.name) return false;
-    return std::ranges::find(key.takers, chosen(tree, chooser, keys)) != key.takers.end();
+    return chooser != key.name && chooses(tree, chooser, key.takers, keys);
   });
 }
 
 bool takes_default(const json& tree, const KeyInfo& key, std::span<const KeyInfo> keys) {
   return uses(tree, key, keys) &&
          std::ranges::none_of(key.choosers, [&](const std::string& chooser) {
-           return std::ranges::find(key.finders, chosen(tree, chooser, keys)) != key.finders.end();
+           return chooses(tree, chooser, key.finders, keys);
          });
 }
 
@@ -82,10 +104,15 @@ void refuse_unused(const json& tree, std::span<const KeyInfo> keys) {
                       "data; leave it out",
                       key.name, tree[pointer_to(key.name)].dump(),
                       tree[pointer_to("problem.objective")].get<std::string>()));
+    if (key.for_one_source && names_agent_sources(tree))
+      throw ConfigError(fmt::format(
+          "{} = {}: problem.data = {} gives each agent samples of its own, and nothing "
+          "is divided; leave it out",
+          key.name, tree[pointer_to(key.name)].dump(), tree[pointer_to("problem.data")].dump()));
     const std::string& chooser = key.choosers.front();
     throw ConfigError(fmt::format(
         "{} = {}: {} = \"{}\" does not use it; leave it out, or take one of those that do: {}",
-        key.name, tree[pointer_to(key.name)].dump(), chooser, chosen(tree, chooser, keys),
+        key.name, tree[pointer_to(key.name)].dump(), chooser, kind_of(choice(tree, chooser, keys)),
         fmt::join(key.takers, ", ")));
   }
 }

@@ -13,6 +13,9 @@ namespace ticopd {
 // True if a program must bring the objective of this config.
 bool has_external_objective(const nlohmann::json& tree);
 
+// True if problem.data has {agent} in its place.
+bool names_agent_sources(const nlohmann::json& tree);
+
 // True if the kinds that `tree` chooses use this key. The default counts where the tree chooses
 // none.
 bool uses(const nlohmann::json& tree, const KeyInfo& key, std::span<const KeyInfo> keys);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ticopd/codecs/table.hpp"
+#include "ticopd/data/agent_sources.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/values.hpp"
 
@@ -109,6 +110,7 @@ std::uint64_t problem_seed(const Config& config) {
 DataOptions data_options(const Config& config) {
   DataOptions options;
   read_options(config, "problem", data_options_table(), options);
+  if (has_agent_sources(options.data) && !config.has("problem.features")) options.features = 0;
   options.base = config.folder();
   options.seed = problem_seed(config);
   options.regression =

@@ -7,11 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "ticopd/algorithms/registry.hpp"
+#include "ticopd/data/agent_sources.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/analysis.hpp"
+#include "ticopd/experiment/kinds.hpp"
 #include "ticopd/experiment/options.hpp"
 #include "ticopd/experiment/problem.hpp"
 #include "ticopd/experiment/shared_problems.hpp"
+#include "ticopd/network/placement.hpp"
 #include "ticopd/system/cores.hpp"
 #include "ticopd/system/memory.hpp"
 #include "ticopd/transport/table.hpp"
@@ -53,6 +56,8 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   s.execution.device = device;
   s.execution.cuda.tf32 = config.get<bool>("cuda.tf32");
 
+  if (!has_external_objective(config.tree()) && names_agent_sources(config.tree()))
+    check_agent_sources(data_options(config), static_cast<std::size_t>(s.graph.agents()));
   s.seed = config.get<std::uint64_t>("seed");
   s.problem_seed = drawn_with;
   s.iterations = config.get<std::uint32_t>("iterations");
@@ -75,6 +80,15 @@ Prepared<T> plan(const Config& config, int threads, Device device, Warnings& war
   s.saving.every_s = config.get<double>("checkpoint.every_s");
   s.saving.every = config.get<std::uint32_t>("checkpoint.every");
   return p;
+}
+
+// A process that reads only its own agents' samples must know its agents before it knows how many
+// samples there are.
+std::vector<int> equal_blocks(const Graph& graph, int ranks) {
+  std::vector<int> blocks;
+  for (int rank = 0; rank < ranks; ++rank)
+    blocks.push_back(static_cast<int>(Placement(graph, ranks, rank).rows()));
+  return blocks;
 }
 
 }  // namespace
@@ -137,12 +151,15 @@ Warnings check(const Config& config, Device device) {
 }
 
 template <class T>
-Prepared<T> prepare(const Config& config, const PrepareOptions& options) {
+Prepared<T> prepare(const Config& config, const PrepareOptions& given) {
   Warnings warnings;
+  PrepareOptions options = given;
   if (options.device == Device::cuda) cuda::require_device();  // before any data is read
   Prepared<T> p = plan<T>(config, options.threads, options.device, warnings);
   if (options.device == Device::cuda && options.ranks > 1)
     throw ConfigError("--device cuda: all agents live on one device; allowed is one process");
+  if (options.ranks > 1 && options.blocks.empty() && names_agent_sources(config.tree()))
+    options.blocks = equal_blocks(p.setup.graph, options.ranks);
   p.setup.execution.blocks = options.blocks;
   if (options.say)
     for (const std::string& w : warnings) options.say("warning: " + w);

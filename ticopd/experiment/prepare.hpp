@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct PrepareOptions {
   int rank = 0;
   int ranks = 1;
   std::vector<int> blocks = {};  // agents of each rank; empty: dealt by the number of samples
+  // Gives each process's value to all of them, in the order of their ranks; empty: they cannot
+  // talk.
+  std::function<std::vector<nlohmann::json>(const nlohmann::json& mine)> gather = {};
   Device device = Device::cpu;
   // For configs with problem.objective = "external".
   std::shared_ptr<const ExternalObjective> external = {};

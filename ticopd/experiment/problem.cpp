@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "ticopd/data/npy_source.hpp"
+#include <nlohmann/json.hpp>
+
+#include "ticopd/data/agent_sources.hpp"
 #include "ticopd/data/partition.hpp"
 #include "ticopd/data/source.hpp"
 #include "ticopd/error.hpp"
@@ -75,6 +77,39 @@ Shards<T> partitioned_shards(const Config& config, const DataOptions& options, i
   return {std::move(shards), static_cast<int>(mine.first), std::move(sizes)};
 }
 
+nlohmann::json facts_json(const ShardFacts& facts) {
+  return {{"samples", facts.samples},
+          {"features", facts.features},
+          {"forms", facts.forms},
+          {"labels", facts.labels}};
+}
+
+ShardFacts facts_from_json(const nlohmann::json& json) {
+  ShardFacts facts;
+  json.at("samples").get_to(facts.samples);
+  json.at("features").get_to(facts.features);
+  json.at("forms").get_to(facts.forms);
+  json.at("labels").get_to(facts.labels);
+  return facts;
+}
+
+// Each agent has samples of its own: no partition.
+template <class T>
+AgentSamples<T> agent_samples(const DataOptions& data, const PrepareOptions& options,
+                              const Graph& graph) {
+  ShareFacts share;
+  if (options.gather)
+    share = [&](const ShardFacts& mine) {
+      std::vector<ShardFacts> all;
+      for (const nlohmann::json& facts : options.gather(facts_json(mine)))
+        all.push_back(facts_from_json(facts));
+      return all;
+    };
+  const Placement mine(graph, options.ranks, options.rank, {}, options.blocks);
+  return load_agent_sources<T>(data, static_cast<std::size_t>(graph.agents()),
+                               {static_cast<std::size_t>(mine.first()), mine.rows()}, share);
+}
+
 // An objective that a plug-in has the data of; null if the config names another.
 template <class T>
 std::shared_ptr<const Objective<T>> own_objective(const Config& config, int agents) {
@@ -131,6 +166,13 @@ std::shared_ptr<const Objective<T>> load_objective(const Config& config,
     return {static_cast<std::size_t>(dealt.first()), dealt.rows()};
   };
   name = data.data;
+  if (has_agent_sources(data.data)) {
+    AgentSamples<T> samples = agent_samples<T>(data, options, graph);
+    const Placement mine(graph, options.ranks, options.rank, {}, options.blocks);
+    return make_objective<T>(objective,
+                             {std::move(samples.shards), mine.first(), std::move(samples.samples)},
+                             std::move(samples.test), samples.classes);
+  }
   const std::filesystem::path stacked =
       objective.objective == "least_squares" ? stacked_folder(data) : std::filesystem::path();
   if (!stacked.empty())

@@ -174,6 +174,7 @@ class TypedSession final : public Session {
     if (processes_ == nullptr) return prepare;
     prepare.rank = processes_->rank();
     prepare.ranks = processes_->size();
+    prepare.gather = [this](const json& mine) { return all_gather_json(*processes_, mine); };
     return prepare;
   }
 

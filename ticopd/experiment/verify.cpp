@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 
 #include "ticopd/data/npy.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/epoch.hpp"
 #include "ticopd/experiment/experiment.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/options.hpp"
@@ -107,9 +110,37 @@ struct Repetition {
   std::string final_rows;         // the bytes of final.npy
 };
 
+EpochInfo epoch_of(const json& summary, const std::string& file) {
+  if (!summary.contains("epoch")) return {};
+  try {
+    return {summary["epoch"].at("number").get<std::uint32_t>(),
+            summary["epoch"].at("schedules_after").get<std::uint32_t>()};
+  } catch (const json::exception&) {
+    throw FormatError(file + ": epoch is not {\"number\", \"schedules_after\"}");
+  }
+}
+
+// A collected run of sites in a later epoch: its seed, and where each agent began.
+template <class T>
+void begin_as_sites_did(Prepared<T>& prepared, const Config& config, const fs::path& folder,
+                        const EpochInfo& epoch) {
+  begin_epoch(prepared, config, epoch);
+  Setup<T>& setup = prepared.setup;
+  const auto rows = std::make_shared<const NpyArray<T>>(read_npy<T>(folder / "start.npy"));
+  const std::size_t cols = setup.objective->dimension();
+  if (rows->shape != std::vector<std::size_t>{static_cast<std::size_t>(setup.graph.agents()), cols})
+    throw FormatError(fmt::format("{}: is not the models of {} agents",
+                                  (folder / "start.npy").string(), setup.graph.agents()));
+  setup.start_of = [rows, cols](int agent, std::span<T> x) {
+    std::copy_n(rows->data.begin() + static_cast<std::ptrdiff_t>(agent * cols), cols, x.begin());
+  };
+}
+
 template <class T>
 Repetition repeat(const Config& config, RunOptions options, const std::vector<Stretch>& stretches,
-                  const json& inputs_before) {
+                  const fs::path& folder, const json& before) {
+  const json inputs_before = before.value("inputs", json());
+  const EpochInfo epoch = epoch_of(before, (folder / "run.json").string());
   std::optional<ScratchFolder> handover;  // holds the state between two devices
   if (stretches.size() > 1) handover.emplace(ScratchFolder::anywhere());
   const MetricColumns columns = configured_columns(config);
@@ -122,6 +153,7 @@ Repetition repeat(const Config& config, RunOptions options, const std::vector<St
       again.inputs = difference_of_inputs(inputs_of(p.setup, alone), inputs_before);
       if (!again.inputs.empty()) return again;
     }
+    if (epoch.number > 1) begin_as_sites_did(p, config, folder, epoch);
     const bool last = i + 1 == stretches.size();
     std::atomic<bool> stop{false};
     p.setup.watch.stop = &stop;
@@ -193,6 +225,7 @@ std::string difference_of_results(const fs::path& folder, const json& before,
   if (!fs::exists(rows)) return fmt::format("{}: is missing", rows.string());
   if (read_bytes(rows) != again.final_rows)
     return fmt::format("{}: holds other models than the run ends with", rows.string());
+  if (before.contains("sites")) return "";  // sites measure what they know alone
   return difference_of_metrics(folder / "metrics.csv", again.rows, columns);
 }
 
@@ -212,10 +245,9 @@ Verdict verify_experiment(const fs::path& folder, const RunOptions& options) {
   // then can on_round stop the run after a given round.
   if (stretches.size() > 1) tree["network"]["transport"] = "none";
   const Config config = Config::resolved(tree, before["config_folder"].get<std::string>());
-  const json inputs = before.value("inputs", json());
   const Repetition again = config.get<std::string>("precision") == "double"
-                               ? repeat<double>(config, options, stretches, inputs)
-                               : repeat<float>(config, options, stretches, inputs);
+                               ? repeat<double>(config, options, stretches, folder, before)
+                               : repeat<float>(config, options, stretches, folder, before);
   verdict.digest = again.digest;
   verdict.difference = difference_of_results(folder, before, again, configured_columns(config));
   verdict.same = verdict.difference.empty();

@@ -8,6 +8,7 @@
 // falling number of samples that have them: blocks of frequent pixels have long lists, blocks of
 // rare ones mostly none.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "ticopd/kernels/features.hpp"
@@ -87,11 +88,11 @@ class SparsePixels final : public Features<float> {
       for (std::size_t b = 0; b < blocks_; ++b) {
         const std::size_t list = group * blocks_ + b;
         const std::uint8_t* counts = &forward_.counts[list * group_samples];
-        const Ink* ink = forward_.ink.data() + forward_.begin[list];
-        for (std::size_t i = 0; i < at; ++i) ink += counts[i];
+        const std::uint8_t* place = forward_.ink.data() + forward_.begin[list];
+        for (std::size_t i = 0; i < at; ++i) place += 2 * counts[i];
+        const std::uint8_t* value = place + counts[at];
         for (std::size_t e = 0; e < counts[at]; ++e)
-          rows[pixels_[b * block_pixels_ + place_of(ink[e])]] =
-              static_cast<float>(ink[e] & 255) / 255.0f;
+          rows[pixels_[b * block_pixels_ + place[e]]] = static_cast<float>(value[e]) / 255.0f;
       }
       rows += features_;
     }
@@ -100,52 +101,63 @@ class SparsePixels final : public Features<float> {
  private:
   // Lists one after another; `begin` is where each run of lists starts.
   struct Lists {
-    std::vector<Ink> ink;
+    std::vector<std::uint8_t> ink;
     std::vector<std::uint8_t> counts;
     std::vector<std::size_t> begin;
+
+    void reserve(std::size_t pixels, std::size_t lists) {
+      ink.reserve(2 * pixels + ink_margin);
+      counts.reserve(lists);
+    }
+    // The pixels with ink among those that value(place) gives, for places below `count`.
+    template <class Value>
+    void add(std::size_t count, const Value& value) {
+      std::array<std::uint8_t, 256> values;
+      std::size_t inked = 0;
+      for (std::size_t place = 0; place < count; ++place)
+        if (const std::uint8_t v = value(place); v != 0) {
+          ink.push_back(static_cast<std::uint8_t>(place));
+          values[inked++] = v;
+        }
+      ink.insert(ink.end(), values.begin(), values.begin() + inked);
+      counts.push_back(static_cast<std::uint8_t>(inked));
+    }
+    void finish() { ink.resize(ink.size() + ink_margin); }
   };
 
   static std::size_t bytes_of(const Lists& lists) {
-    return lists.ink.size() * sizeof(Ink) + lists.counts.size() +
-           lists.begin.size() * sizeof(std::size_t);
+    return lists.ink.size() + lists.counts.size() + lists.begin.size() * sizeof(std::size_t);
   }
 
   std::size_t groups() const { return (samples_ + group_samples - 1) / group_samples; }
 
   // By group of samples, block of pixels, sample. The last group is filled up with empty samples.
   void list_forward(const std::vector<std::uint8_t>& x) {
-    forward_.ink.reserve(inked(x));
-    forward_.counts.reserve(groups() * blocks_ * group_samples);
+    forward_.reserve(inked(x), groups() * blocks_ * group_samples);
     for (std::size_t group = 0; group < groups(); ++group)
       for (std::size_t b = 0; b < blocks_; ++b) {
         forward_.begin.push_back(forward_.ink.size());
-        const std::size_t end = std::min(pixels_.size(), (b + 1) * block_pixels_);
-        for (std::size_t i = group * group_samples; i < (group + 1) * group_samples; ++i) {
-          const std::size_t before = forward_.ink.size();
-          for (std::size_t r = b * block_pixels_; i < samples_ && r < end; ++r)
-            if (const std::uint8_t value = x[i * features_ + pixels_[r]]; value != 0)
-              forward_.ink.push_back(make_ink(r - b * block_pixels_, value));
-          forward_.counts.push_back(static_cast<std::uint8_t>(forward_.ink.size() - before));
-        }
+        const std::uint32_t* pixel = pixels_.data() + b * block_pixels_;
+        const std::size_t count = std::min(block_pixels_, pixels_.size() - b * block_pixels_);
+        for (std::size_t i = group * group_samples; i < (group + 1) * group_samples; ++i)
+          forward_.add(i < samples_ ? count : 0,
+                       [&](std::size_t place) { return x[i * features_ + pixel[place]]; });
       }
+    forward_.finish();
   }
 
   // By group of samples, pixel.
   void list_backward(const std::vector<std::uint8_t>& x) {
-    backward_.ink.reserve(forward_.ink.size());
-    backward_.counts.reserve(groups() * pixels_.size());
+    backward_.reserve(forward_.ink.size() / 2, groups() * pixels_.size());
     for (std::size_t group = 0; group < groups(); ++group) {
       backward_.begin.push_back(backward_.ink.size());
       const std::size_t begin = group * group_samples;
-      const std::size_t end = std::min(samples_, begin + group_samples);
-      for (const std::uint32_t pixel : pixels_) {
-        const std::size_t before = backward_.ink.size();
-        for (std::size_t i = begin; i < end; ++i)
-          if (const std::uint8_t value = x[i * features_ + pixel]; value != 0)
-            backward_.ink.push_back(make_ink(i - begin, value));
-        backward_.counts.push_back(static_cast<std::uint8_t>(backward_.ink.size() - before));
-      }
+      const std::size_t count = std::min(group_samples, samples_ - begin);
+      for (const std::uint32_t pixel : pixels_)
+        backward_.add(count,
+                      [&](std::size_t place) { return x[(begin + place) * features_ + pixel]; });
     }
+    backward_.finish();
   }
 
   static std::size_t inked(const std::vector<std::uint8_t>& x) {

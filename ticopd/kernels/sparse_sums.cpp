@@ -7,7 +7,11 @@
 // After foreach_target.
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
+#include <type_traits>
 
 #include "ticopd/kernels/sparse_sums.hpp"
 
@@ -70,18 +74,70 @@ struct Row {
   }
 };
 
+// Eight neighbours of a list, the first in the lowest byte. A load for each would compete with
+// those of the rows.
+constexpr std::size_t few = 8;
+HWY_INLINE std::uint64_t few_bytes(const std::uint8_t* at) {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t bytes;
+  std::memcpy(&bytes, at, sizeof bytes);
+  return bytes;
+}
+
+// The values of eight pixels, one after another in all lanes, looked up one by one.
+class LookedUp {
+ public:
+  HWY_INLINE explicit LookedUp(const std::uint8_t* at) : bytes_(few_bytes(at)) {}
+  HWY_INLINE V next() {
+    const V value = hn::Set(d, pixel_values[bytes_ & 255]);
+    bytes_ >>= 8;
+    return value;
+  }
+
+ private:
+  std::uint64_t bytes_;
+};
+
+// The same, converted at once and kept in registers, which only the widest vectors have to spare.
+class Converted {
+  static constexpr hn::RebindToSigned<D> integers() { return {}; }
+
+ public:
+  HWY_INLINE explicit Converted(const std::uint8_t* at) : lane_(hn::Zero(integers())) {
+    const auto bytes = hn::LoadU(hn::Rebind<std::uint8_t, D>(), at);
+    values_ = hn::Div(hn::ConvertTo(d, hn::PromoteTo(integers(), bytes)), hn::Set(d, 255.0f));
+  }
+  HWY_INLINE V next() {
+    const V value = hn::TableLookupLanes(values_, hn::IndicesFromVec(d, lane_));
+    lane_ = hn::Add(lane_, hn::Set(integers(), 1));
+    return value;
+  }
+
+ private:
+  V values_;
+  hn::Vec<hn::RebindToSigned<D>> lane_;
+};
+
+using Values = std::conditional_t<lanes == 16, Converted, LookedUp>;
+
 template <std::size_t G>
-const Ink* add_ink_of(const std::uint8_t* counts, std::size_t lists, const Ink* entries,
-                      const float* rows, float* out) {
+const std::uint8_t* add_ink_of(const std::uint8_t* counts, std::size_t lists,
+                               const std::uint8_t* ink, const float* rows, float* out) {
   for (std::size_t l = 0; l < lists; ++l, out += G * 16) {
-    if (counts[l] == 0) continue;
+    const std::size_t count = counts[l];
+    if (count == 0) continue;
     Row<G> sum;
     sum.clear();
-    for (const Ink* end = entries + counts[l]; entries != end; ++entries)
-      sum.add_product(hn::Set(d, pixel_values[*entries & 255]), rows + (*entries >> 8) * G * 16);
+    for (std::size_t first = 0; first < count; first += few) {
+      std::uint64_t places = few_bytes(ink + first);
+      Values values(ink + count + first);
+      for (std::size_t left = std::min(few, count - first); left > 0; --left, places >>= 8)
+        sum.add_product(values.next(), rows + (places & 255) * G * 16);
+    }
     sum.add_to(out);
+    ink += 2 * count;
   }
-  return entries;
+  return ink;
 }
 
 template <std::size_t G>
@@ -126,10 +182,10 @@ HWY_INLINE auto by_width(std::size_t width, const F& f) {
   }
 }
 
-const Ink* add_ink(const std::uint8_t* counts, std::size_t lists, const Ink* entries,
-                   const float* rows, std::size_t width, float* out) {
+const std::uint8_t* add_ink(const std::uint8_t* counts, std::size_t lists, const std::uint8_t* ink,
+                            const float* rows, std::size_t width, float* out) {
   return by_width(width, [&]<std::size_t G>()
-                             HWY_ATTR { return add_ink_of<G>(counts, lists, entries, rows, out); });
+                             HWY_ATTR { return add_ink_of<G>(counts, lists, ink, rows, out); });
 }
 
 void gather_rows(const std::uint32_t* index, const float* value, std::size_t count,
@@ -219,9 +275,9 @@ HWY_EXPORT(scatter_row);
 HWY_EXPORT(place_columns);
 HWY_EXPORT(transpose);
 
-const Ink* add_ink(const std::uint8_t* counts, std::size_t lists, const Ink* entries,
-                   const float* rows, std::size_t width, float* out) {
-  return HWY_DYNAMIC_DISPATCH(add_ink)(counts, lists, entries, rows, width, out);
+const std::uint8_t* add_ink(const std::uint8_t* counts, std::size_t lists, const std::uint8_t* ink,
+                            const float* rows, std::size_t width, float* out) {
+  return HWY_DYNAMIC_DISPATCH(add_ink)(counts, lists, ink, rows, width, out);
 }
 
 void gather_rows(const std::uint32_t* index, const float* value, std::size_t count,

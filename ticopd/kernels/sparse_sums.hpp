@@ -16,20 +16,15 @@ constexpr std::size_t panel_width(std::size_t outputs) {
   return ((outputs + panels - 1) / panels + 15) / 16 * 16;
 }
 
-// A pixel with ink: its place among at most 256, and its value 1 ... 255.
-using Ink = std::uint16_t;
-constexpr Ink make_ink(std::size_t place, std::uint8_t value) {
-  return static_cast<Ink>(place << 8 | value);
-}
-constexpr std::size_t place_of(Ink ink) {
-  return ink >> 8;
-}
+// A list of pixels with ink, two bytes for each: first the places of all, each below 256, then
+// their values 1 ... 255. Behind the last list there must be `ink_margin` bytes that may be read.
+inline constexpr std::size_t ink_margin = 16;
 
-// out[l] += sum over the next counts[l] entries of value / 255 * rows[place], for `lists` lists one
-// after another. Each list is summed by itself first, which also keeps long sums accurate. Returns
-// the entry after the last.
-const Ink* add_ink(const std::uint8_t* counts, std::size_t lists, const Ink* entries,
-                   const float* rows, std::size_t width, float* out);
+// out[l] += sum over list l of value / 255 * rows[place], for `lists` lists one after another, of
+// counts[l] pixels each. A list is summed by itself first, which also keeps long sums accurate.
+// Returns the end of the last list.
+const std::uint8_t* add_ink(const std::uint8_t* counts, std::size_t lists, const std::uint8_t* ink,
+                            const float* rows, std::size_t width, float* out);
 
 // out = sum of value[e] * rows[index[e]] over `count` entries.
 void gather_rows(const std::uint32_t* index, const float* value, std::size_t count,

@@ -120,7 +120,10 @@ std::string Feed::events(const State& state, Position& client) const {
       text += event("rows", rows);
       client.rows[r] = runs[r].rows();
     }
+    if (client.sites != state.collection.options.sites)
+      text += event("sites", state.collection.options.sites);
   }
+  client.sites = state.collection.options.sites;
   client.version = state.version;
   client.shape = state.shape;
   if (state.running) {

@@ -29,6 +29,7 @@ class Feed {
   struct Position {
     std::uint64_t version = 0, shape = 0;
     std::vector<std::size_t> rows;  // of each run
+    nlohmann::json sites;
     bool told_end = false;
     std::chrono::steady_clock::time_point sent_at = {};
   };

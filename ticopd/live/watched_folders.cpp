@@ -8,6 +8,7 @@
 #include "ticopd/error.hpp"
 #include "ticopd/experiment/claim.hpp"
 #include "ticopd/report/search_folder.hpp"
+#include "ticopd/report/sites.hpp"
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/file.hpp"
 
@@ -50,7 +51,16 @@ bool WatchedFolders::look() {
     gather();
     return true;
   }
-  return false;
+  return look_at_sites();
+}
+
+// A site says once a second how it does, and a lock says whether it lives.
+bool WatchedFolders::look_at_sites() {
+  const double now = seconds_now();
+  if (now < sites_seen_at_ + 1) return false;
+  sites_seen_at_ = now;
+  nlohmann::json sites = sites_of(words_);
+  return std::exchange(collection_.options.sites, sites) != sites;
 }
 
 // Reads a run's folder if its files, or its process, are not as they were.
@@ -92,15 +102,16 @@ Series WatchedFolders::read(const fs::path& folder) {
   read_if_changed(folder, known);
   if (known.series.columns.empty()) {
     std::error_code error;
-    throw NoRowYet(fs::exists(folder / "run.json", error)
-                       ? known.trouble
-                       : fmt::format("{}: there is no run.json yet: the run has not begun", folder.string()));
+    throw NoRowYet(
+        fs::exists(folder / "run.json", error)
+            ? known.trouble
+            : fmt::format("{}: there is no run.json yet: the run has not begun", folder.string()));
   }
   Series series = known.series;
   if (!known.trouble.empty())
     series.mark_stopped(known.trouble);
   else if (!known.in_use && series.status() == "running")
-    series.mark_stopped(ended_process);
+    series.mark_stopped(reason_of_end(series));
   return series;
 }
 
@@ -139,6 +150,7 @@ void WatchedFolders::gather() {
     all.options = now.options;
   }
   if (words_.size() > 1) all.options = {};  // none of them describes all
+  all.options.sites = sites_of(words_);
   tell_apart(all.runs);
   collection_ = std::move(all);
 }

@@ -42,6 +42,7 @@ class WatchedFolders {
     bool in_use = true;
   };
 
+  bool look_at_sites();
   Series read(const std::filesystem::path& folder);
   bool read_if_changed(const std::filesystem::path& folder, Known& known);
   Collection part(const std::string& word);
@@ -54,6 +55,7 @@ class WatchedFolders {
   std::vector<std::pair<std::filesystem::path, Stamp>> seen_;  // the other files
   std::map<std::string, Collection> parts_;                    // by argument
   Collection collection_;
+  double sites_seen_at_ = 0;
 };
 
 }  // namespace ticopd

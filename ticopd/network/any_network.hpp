@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,6 +61,7 @@ struct Surroundings {
   Weights weights = Weights::metropolis;
   std::uint64_t seed = default_seed;               // of batches, messages and links
   std::optional<std::uint64_t> problem_seed = {};  // of start and measured subsets; empty: `seed`
+  std::function<void(int agent, std::span<T> x)> start_of = {};  // empty: one start for all
   std::size_t batch = 0;                           // samples per gradient; 0: all
   LinkSchedule links = {};
   ChannelNoise channel_noise = {};

@@ -1,6 +1,8 @@
 #include "ticopd/network/cpu.hpp"
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "ticopd/network/agent_sums.hpp"
 #include "ticopd/numeric/permutation.hpp"
@@ -29,6 +31,8 @@ Field<T> CpuNetwork<T>::start() const {
   s_.objective.start(s_.seed_of_problem(), x0);
   Field x = field();
   x.fill_rows(x0);
+  for (std::size_t row = 0; s_.start_of && row < x.rows(); ++row)
+    s_.start_of(placement_.agent(row), x.row(row));
   return x;
 }
 
@@ -57,7 +61,36 @@ void CpuNetwork<T>::full_gradient(const Field& x, Field& g) {
 }
 
 template <class T>
+void CpuNetwork<T>::post(const Field& v, std::function<void()> work) {
+  posted_.push_back(std::move(work));
+  read_by_posted_.push_back(&v);
+  if (!s_.objective.is_asked_elsewhere()) finish_posted();
+}
+
+template <class T>
+void CpuNetwork<T>::finish_posted() {
+  if (posted_.empty()) return;
+  const PhaseTimer timer(this->phases().exchange);
+  read_by_posted_.clear();
+  for (const auto& work : std::exchange(posted_, {})) work();
+}
+
+template <class T>
+void CpuNetwork<T>::begin_round(std::uint32_t round) {
+  finish_posted();
+  AnyNetwork<T>::begin_round(round);
+}
+
+template <class T>
+Ledger& CpuNetwork<T>::ledger() {
+  finish_posted();
+  return AnyNetwork<T>::ledger();
+}
+
+// What is hidden behind a gradient counts as time of the gradient.
+template <class T>
 void CpuNetwork<T>::gradient(const Field& x, Field& g, bool full) {
+  if (std::ranges::find(read_by_posted_, &g) != read_by_posted_.end()) finish_posted();
   const PhaseTimer timer(this->phases().gradient);
   std::vector<Request> requests;
   for (std::size_t row = 0; row < placement_.rows(); ++row) {
@@ -66,7 +99,11 @@ void CpuNetwork<T>::gradient(const Field& x, Field& g, bool full) {
     requests.back().batch.value = false;
   }
   std::vector<double> values(requests.size());
-  evaluate(s_.objective, requests, values);
+  if (posted_.empty()) return evaluate(s_.objective, requests, values);
+  read_by_posted_.clear();
+  s_.objective.evaluate_rows_with(requests, values, [posted = std::exchange(posted_, {})] {
+    for (const auto& work : posted) work();
+  });
 }
 
 template <class T>
@@ -107,9 +144,8 @@ template <class T>
 const Objective<T>& CpuNetwork<T>::metric_objective() {
   if (metric_batches_.empty()) {
     for (std::size_t row = 0; row < placement_.rows(); ++row)
-      metric_batches_.push_back(
-          measured_samples(s_.metric_scope, s_.objective, placement_.agent(row),
-                           s_.seed_of_problem()));
+      metric_batches_.push_back(measured_samples(s_.metric_scope, s_.objective,
+                                                 placement_.agent(row), s_.seed_of_problem()));
     if (s_.metric_scope.samples > 0)
       metric_part_ = s_.objective.part(placement_.first(), metric_batches_);
     if (metric_part_) metric_batches_.assign(placement_.rows(), Batch{});  // all that it has
@@ -132,6 +168,7 @@ double CpuNetwork<T>::accuracy(std::span<const T> x) {
 template <class T>
 void CpuNetwork<T>::evaluate(const Objective<T>& f, std::vector<Request>& requests,
                              std::span<double> values) {
+  finish_posted();
   if (f.evaluate_rows(requests, values)) return;
   const std::size_t rows = requests.size();
   const std::size_t d = rows > 0 ? requests.front().g.size() : 0;  // 0: only values are wanted

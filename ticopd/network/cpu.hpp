@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -43,6 +44,14 @@ class CpuNetwork final : public AnyNetwork<T> {
   PerAgent<T> self_weight() const { return {&this->self_weights()}; }  // w_ii
   PerAgent<T> degree() const { return {&this->degrees()}; }            // |N_i|
 
+  // Work of a mirror that reads `v`. If gradients are asked elsewhere, it waits for the next one,
+  // to be done while nobody else computes here. All other verbs do it first.
+  void post(const Field& v, std::function<void()> work);
+  void finish_posted();
+
+  void begin_round(std::uint32_t round) override;
+  Ledger& ledger() override;
+
   void evaluate_at(std::span<const T> x, std::span<double> values, Field& g) override;
   Global global_at(std::span<const T> x) override;
   std::vector<double> local_values(const Field& x) override;
@@ -62,6 +71,8 @@ class CpuNetwork final : public AnyNetwork<T> {
   const Objective<T>& metric_objective();
   void gradient(const Field& x, Field& g, bool full);
 
+  std::vector<std::function<void()>> posted_;  // in their order
+  std::vector<const Field*> read_by_posted_;
   Field point_gradients_;  // of global_at
   std::unique_ptr<const Objective<T>> metric_part_;
   std::vector<Batch> metric_batches_;
@@ -71,6 +82,7 @@ class CpuNetwork final : public AnyNetwork<T> {
 template <class T>
 template <class F, class... Operands>
 void CpuNetwork<T>::map(const F& formula, Operands&&... operands) {
+  finish_posted();
   const PhaseTimer timer(this->phases().update);
   const std::size_t cols = s_.objective.dimension(), rows = placement_.rows();
   // A task is some rows of a short range of columns: a mixture reads the rows of neighbours, which

@@ -44,6 +44,7 @@ CpuMirror<T>::CpuMirror(CpuNetwork<T>& net, const Mixing& matrix, std::uint16_t 
 
 template <class T>
 void CpuMirror<T>::start_at_common(const Field<T>& v) {
+  if (net_.surroundings().start_of) return start_at(v);  // nobody knows the others' starts
   h_.fill_rows(v.row(0));
   update_means();
 }
@@ -73,10 +74,16 @@ template <class T>
 void CpuMirror<T>::exchange(const Field<T>& v, Exchange now) {
   if (in_flight_) throw std::logic_error("Mirror: a second send before receive");
   if (net_.surroundings().restored && net_.round() == 0) return;
-  const PhaseTimer timer(net_.phases().exchange);
   now_ = now;
   now_.round = net_.round();
   if (!now_.codec) now_.codec = dense_ ? lossless_.get() : &net_.surroundings().codec;
+  in_flight_ = true;
+  net_.post(v, [this, &v] { encode_and_send(v); });
+}
+
+template <class T>
+void CpuMirror<T>::encode_and_send(const Field<T>& v) {
+  in_flight_ = false;  // if a row is refused
   routes_.at(now_.round);
   if (routes_.by_link())
     for (std::size_t slot = 0; slot < routes_.hosted(); ++slot)
@@ -203,6 +210,7 @@ void CpuMirror<T>::post(std::size_t message) {
 template <class T>
 void CpuMirror<T>::receive() {
   if (!in_flight_) return;
+  net_.finish_posted();
   const PhaseTimer timer(net_.phases().exchange);
   const std::vector<Arrival>& arrivals = routes_.arrivals();
   Transport& transport = net_.surroundings().transport;
@@ -267,13 +275,21 @@ void CpuMirror<T>::update_means() {
 }
 
 template <class T>
+Field<T>& CpuMirror<T>::rows() {
+  net_.finish_posted();
+  return h_;
+}
+
+template <class T>
 void CpuMirror<T>::resumed() {
+  net_.finish_posted();
   routes_.at(net_.round());
   update_means();
 }
 
 template <class T>
 const Field<T>& CpuMirror<T>::mean_of(const Field<T>& rows) const {
+  net_.finish_posted();
   if (!routes_.by_link()) return rows;
   return means_[&rows == &h_ ? 0 : &rows == &estimate_ ? 1 : 2];
 }

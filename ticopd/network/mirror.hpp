@@ -58,7 +58,7 @@ class CpuMirror final : public AnyMirror<T> {
   Mixture<T> mixed_estimate() const { return {&arrived(kept(estimate_)), &routes_.mixing()}; }
   const Field<T>& sent() const { return mean_of(kept(sent_)); }  // of the last exchange
 
-  Field<T>& rows() override { return h_; }
+  Field<T>& rows() override;
   const Routes<T>& routes() const override { return routes_; }
   const Field<T>& estimates() const { return estimate_; }  // by slot, as rows()
   const Field<T>& sent_rows() const { return sent_; }
@@ -77,6 +77,7 @@ class CpuMirror final : public AnyMirror<T> {
     const Codec<T>* codec = nullptr;
   };
   void exchange(const Field<T>& v, Exchange now);
+  void encode_and_send(const Field<T>& v);
   void encode(std::size_t message, const Field<T>& v);
   void post(std::size_t message);
   Bytes take_in(const Arrival& from, std::size_t most);

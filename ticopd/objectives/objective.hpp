@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -82,6 +83,15 @@ class Objective {
                              std::span<double> values) const {
     (void)requests, (void)values;
     return false;
+  }
+
+  // True if somebody else answers evaluate_rows, and the thread that called only waits. Then
+  // evaluate_rows_with does the same, and calls `meanwhile` once, for the time of the wait.
+  virtual bool is_asked_elsewhere() const { return false; }
+  virtual void evaluate_rows_with(std::span<const RowRequest<T>> requests, std::span<double> values,
+                                  const std::function<void()>& meanwhile) const {
+    meanwhile();
+    evaluate_rows(requests, values);
   }
 
   // Samples held by an agent; 0 if the objective has none (then batch must be "full").

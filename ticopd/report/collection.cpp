@@ -7,6 +7,7 @@
 #include "ticopd/experiment/claim.hpp"
 #include "ticopd/report/report.hpp"
 #include "ticopd/report/search_folder.hpp"
+#include "ticopd/report/sites.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
 
@@ -136,12 +137,19 @@ Series read_run(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(folder / "run.json", error) && !error &&
       !fs::exists(folder / "metrics.csv", error))
-    if (!fs::exists(folder, error) || holds_only_unfinished(folder) || fs::is_empty(folder, error))
-      throw NoRowYet(fmt::format("{}: there is no run.json yet: the run has not begun", folder.string()));
+    if (!fs::exists(folder, error) || is_site_folder(folder) || holds_only_unfinished(folder) ||
+        fs::is_empty(folder, error))
+      throw NoRowYet(
+          fmt::format("{}: there is no run.json yet: the run has not begun", folder.string()));
   Series series = read_series(folder);
   if (series.status() == "running" && !FolderGlance(folder).in_use())
-    series.mark_stopped(ended_process);
+    series.mark_stopped(reason_of_end(series));
   return series;
+}
+
+std::string_view reason_of_end(const Series& run) {
+  return is_site_folder(run.folder) ? "its process ended; start it again with `ticopd network join`"
+                                    : "its process ended; go on with --resume";
 }
 
 fs::path folder_of_word(const std::string& word) {
@@ -167,6 +175,7 @@ Collection gather_folders(std::span<const std::string> words, const ReadRun& rea
     else
       add_run(folder, label, read, all);
   }
+  all.options.sites = sites_of(words);
   // Several folders make a new report: title and command of one comparison do not describe it.
   if (words.size() != 1) {
     all.options.title = all.options.command = "";

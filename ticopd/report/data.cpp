@@ -85,7 +85,8 @@ json edges_json(const Series& run) {
 }
 
 // Where the agents of a geometric network stand. The points are drawn again from the config, so an
-// edited or foreign folder may give others: then a link is longer than the radius, and none is shown.
+// edited or foreign folder may give others: then a link is longer than the radius, and none is
+// shown.
 json positions_json(const Series& run, const json& edges) {
   const json &agents = run.field("/agents"), &radius = run.field("/config/graph/radius");
   const json& own_seed = run.field("/config/problem/seed");
@@ -237,19 +238,21 @@ json report_json(std::span<const Series> runs, const ReportOptions& options) {
     all.push_back(run_json(runs[r], style[r], columns, options));
     add_drawing(all.back(), runs[r]);
   }
-  return {{"format", 1},
-          {"title", options.title},
-          {"version", version},
-          {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-          {"command", options.command},
-          {"targets", std::move(targets)},
-          {"titles", titles_json(names)},
-          {"higher_is_better", higher_is_better_json(names)},
-          {"columns", names},
-          {"sweep", options.sweep},
-          {"band", name_of(options.band)},
-          {"groups", groups_json(runs, options.band, style, columns)},
-          {"runs", std::move(all)}};
+  json report{{"format", 1},
+              {"title", options.title},
+              {"version", version},
+              {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+              {"command", options.command},
+              {"targets", std::move(targets)},
+              {"titles", titles_json(names)},
+              {"higher_is_better", higher_is_better_json(names)},
+              {"columns", names},
+              {"sweep", options.sweep},
+              {"band", name_of(options.band)},
+              {"groups", groups_json(runs, options.band, style, columns)},
+              {"runs", std::move(all)}};
+  if (!options.sites.empty()) report["sites"] = options.sites;
+  return report;
 }
 
 }  // namespace ticopd

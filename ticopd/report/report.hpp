@@ -26,10 +26,11 @@ struct ReportOptions {
   std::string title;
   std::string command;  // the command that made the runs; empty if unknown
   std::vector<Target> targets;
-  std::string bits = "bits_payload";     // x axis of the figure's bit panels: one of bits_names()
-  Band band = Band::range;               // how far the runs of a group lie apart
-  std::vector<std::string> sweep = {};   // the swept keys
-  nlohmann::json figure = {};            // [figure], as given; see figure_options.hpp
+  std::string bits = "bits_payload";    // x axis of the figure's bit panels: one of bits_names()
+  Band band = Band::range;              // how far the runs of a group lie apart
+  std::vector<std::string> sweep = {};  // the swept keys
+  nlohmann::json figure = {};           // [figure], as given; see figure_options.hpp
+  nlohmann::json sites = nlohmann::json::array();  // whose folders these are: see sites.hpp
   std::vector<std::string> labels = {};  // labels and groups of a comparison, also of runs to come
   std::filesystem::path folder;  // run folders are named relative to it; write_report sets it
   const std::atomic<bool>* stop = nullptr;  // set from outside: end the drawing, throw Interrupted
@@ -68,7 +69,7 @@ Collection read_folders(std::span<const std::string> words);
 // read_series, and "stopped" in place of "running" if no process has the folder. NoRowYet also for
 // a run that has not begun.
 Series read_run(const std::filesystem::path& folder);
-inline constexpr const char* ended_process = "its process ended; go on with --resume";
+std::string_view reason_of_end(const Series& run);
 
 // read_folders with another way to read a run, and without an error if no run has a row yet or two
 // have the same label.

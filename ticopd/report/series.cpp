@@ -168,7 +168,7 @@ std::string Series::status() const {
   return word("/status");
 }
 
-void Series::mark_stopped(const std::string& reason) {
+void Series::mark_stopped(std::string_view reason) {
   summary["status"] = "stopped";
   summary["reason"] = reason;
 }
@@ -227,6 +227,7 @@ Series read_series(const fs::path& folder) {
     throw NoRowYet(fmt::format("{}: the run has logged no row yet", folder.string()));
   series.summary = RunFolder::require_summary(folder);
   series.label = series.word("/config/name");
+  if (const std::string site = series.word("/site/name"); !site.empty()) series.label = site;
   if (series.label.empty()) series.label = fs::absolute(folder / "").parent_path().filename();
   series.group = series.label;
   if (const json& seed = series.field("/config/seed"); seed.is_number_unsigned())

@@ -46,7 +46,7 @@ struct Series {
 
   std::string status() const;  // running, stopped, finished, interrupted, diverged
   // Says "stopped", and why, of a run that run.json calls running.
-  void mark_stopped(const std::string& reason);
+  void mark_stopped(std::string_view reason);
   // True if the status is diverged, or if the loss ever exceeded a hundred times the first one.
   bool blew_up() const;
   std::string algorithm() const;  // "ticopd"

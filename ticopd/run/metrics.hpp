@@ -35,10 +35,11 @@ struct Metrics {
   std::optional<double> surrogate_error;  // sum_i ||x_i - h_i||^2 of the first mirror
   std::optional<double> dual_sum;         // ||sum_i lambda_i||
   double seconds = 0;
-  std::optional<double> loss_local;  // mean_i f_i(x_i)
-  std::optional<double> lyapunov;    // F_t of TiCoPD's theorem, with log.lyapunov
-  std::vector<OwnMetric> own;        // in the order of their columns
-  std::vector<AgentMetrics> agents;  // what the figures above were taken from; not in the csv
+  std::optional<double> loss_local;    // mean_i f_i(x_i)
+  std::optional<double> disagreement;  // of sites: mean ||x_i - h_j||^2 over agents and neighbours
+  std::optional<double> lyapunov;      // F_t of TiCoPD's theorem, with log.lyapunov
+  std::vector<OwnMetric> own;          // in the order of their columns
+  std::vector<AgentMetrics> agents;    // what the figures above were taken from; not in the csv
 };
 
 // The words of log.level. ConfigError for another word.
@@ -47,9 +48,9 @@ MetricLevel level_of(std::string_view word);
 
 enum class Better { lower, higher, neither };
 
-// Which files have a column: all, those of runs at the metric's level, or those of runs that asked
-// for this metric by name.
-enum class ColumnPresence { always, at_its_level, on_request };
+// Which files have a column: all, those of runs at the metric's level, those of sites, or those of
+// runs that asked for this metric by name.
+enum class ColumnPresence { always, at_its_level, of_sites, on_request };
 
 // A metric is declared here once: config, csv, figures, page and `ticopd list` read this.
 struct MetricInfo {

@@ -75,6 +75,8 @@ void check_setup(const Setup<T>& s) {
     throw ConfigError("setup.objective: its dimension is 0; allowed is a whole number from 1 up");
   if (s.iterations == 0)
     throw ConfigError("setup.iterations = 0: allowed is a whole number from 1 up");
+  if (s.start_of && s.execution.device == Device::cuda)
+    throw ConfigError("setup.start_of: with Device::cuda all agents have one start");
   if (s.execution.ranks < 1 || s.execution.threads < 1)
     throw ConfigError("ranks and threads: allowed are whole numbers from 1 up");
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,9 @@ struct Setup {
   std::uint64_t seed = default_seed;
   // Draws the start, and the samples and agents that metrics look at. Empty: `seed` does.
   std::optional<std::uint64_t> problem_seed = {};
+  // Where an agent starts; empty: all of them where the objective says. Surrogates that would begin
+  // at a start that all know are then sent. On the CPU.
+  std::function<void(int agent, std::span<T> x)> start_of = {};
   std::size_t batch = 0;    // samples per gradient; 0: all, as for objectives without
   LinkSchedule links = {};  // which edges are active in which round
   ChannelNoise channel_noise = {};

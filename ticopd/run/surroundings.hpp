@@ -15,6 +15,7 @@ Surroundings<T> surroundings_of(const Setup<T>& s, Transport& transport, Pool& p
           .weights = s.weights,
           .seed = s.seed,
           .problem_seed = s.problem_seed,
+          .start_of = s.start_of,
           .batch = s.batch,
           .links = s.links,
           .channel_noise = s.channel_noise,

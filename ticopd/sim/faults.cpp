@@ -21,6 +21,9 @@ constexpr std::array table{
     FaultKind{"fsync", "a flush of a file fails"},
     FaultKind{"flip", "a bit of the newest checkpoint flips"},
     FaultKind{"backup", "an old copy of a site's folder is put back"},
+    FaultKind{"away", "a process is down for a long time"},
+    FaultKind{"clone", "a second process runs on a copy of a site's folder"},
+    FaultKind{"roster", "new rosters are handed to one of the sites: addresses, members, epochs"},
 };
 
 }  // namespace

@@ -7,6 +7,24 @@
 #include <utility>
 #include <vector>
 
+#ifdef __has_feature  // Clang
+#if __has_feature(address_sanitizer)
+#define TICOPD_ADDRESS_SANITIZER
+#elif __has_feature(thread_sanitizer)
+#define TICOPD_THREAD_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define TICOPD_ADDRESS_SANITIZER
+#elif defined(__SANITIZE_THREAD__)
+#define TICOPD_THREAD_SANITIZER
+#endif
+#ifdef TICOPD_ADDRESS_SANITIZER
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef TICOPD_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace ticopd {
 namespace {
 
@@ -38,10 +56,33 @@ thread_local Stacks stacks;
 
 }  // namespace
 
+// Sanitizers follow the stack, and must hear that the program goes to another one. `from` is null
+// if it is left for good.
+void Fiber::leave([[maybe_unused]] Side* from, [[maybe_unused]] const Side& to) {
+#ifdef TICOPD_ADDRESS_SANITIZER
+  __sanitizer_start_switch_fiber(from == nullptr ? nullptr : &from->fake, to.bottom, to.size);
+#endif
+#ifdef TICOPD_THREAD_SANITIZER
+  __tsan_switch_to_fiber(to.thread, 0);
+#endif
+}
+
+void Fiber::arrive([[maybe_unused]] const Side& at, [[maybe_unused]] Side* from) {
+#ifdef TICOPD_ADDRESS_SANITIZER
+  __sanitizer_finish_switch_fiber(at.fake, from == nullptr ? nullptr : &from->bottom,
+                                  from == nullptr ? nullptr : &from->size);
+#endif
+}
+
 Fiber::Fiber(std::function<void()> body) : body_(std::move(body)), stack_(stacks.take()) {
   getcontext(&here_);
   here_.uc_stack.ss_sp = static_cast<char*>(stack_) + guard_bytes;
   here_.uc_stack.ss_size = stack_bytes - guard_bytes;
+  own_.bottom = here_.uc_stack.ss_sp;
+  own_.size = here_.uc_stack.ss_size;
+#ifdef TICOPD_THREAD_SANITIZER
+  own_.thread = __tsan_create_fiber(0);
+#endif
   here_.uc_link = &outside_;
   // makecontext passes ints only.
   const auto self = reinterpret_cast<std::uintptr_t>(this);
@@ -50,21 +91,33 @@ Fiber::Fiber(std::function<void()> body) : body_(std::move(body)), stack_(stacks
 }
 
 Fiber::~Fiber() {
+#ifdef TICOPD_THREAD_SANITIZER
+  __tsan_destroy_fiber(own_.thread);
+#endif
   stacks.give_back(stack_);
 }
 
 void Fiber::enter(unsigned low, unsigned high) {
   auto* self = reinterpret_cast<Fiber*>(static_cast<std::uintptr_t>(high) << 32 | low);
+  arrive(self->own_, &self->other_);
   self->body_();
   self->ended_ = true;
+  leave(nullptr, self->other_);
 }
 
 void Fiber::resume() {
+#ifdef TICOPD_THREAD_SANITIZER
+  other_.thread = __tsan_get_current_fiber();
+#endif
+  leave(&other_, own_);
   swapcontext(&outside_, &here_);
+  arrive(other_, nullptr);
 }
 
 void Fiber::yield() {
+  leave(&own_, other_);
   swapcontext(&here_, &outside_);
+  arrive(own_, &other_);
 }
 
 }  // namespace ticopd

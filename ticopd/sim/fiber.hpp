@@ -22,11 +22,21 @@ class Fiber {
   bool ended() const { return ended_; }
 
  private:
+  // A stack as sanitizers know it (fiber.cpp).
+  struct Side {
+    const void* bottom = nullptr;
+    std::size_t size = 0;
+    void* fake = nullptr;    // what AddressSanitizer keeps of it while it is left
+    void* thread = nullptr;  // what ThreadSanitizer takes it for
+  };
+  static void leave(Side* from, const Side& to);
+  static void arrive(const Side& at, Side* from);
   static void enter(unsigned low, unsigned high);
 
   std::function<void()> body_;
   void* stack_;
   ucontext_t here_{}, outside_{};
+  Side own_, other_;
   bool ended_ = false;
 };
 

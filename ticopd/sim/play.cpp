@@ -3,423 +3,286 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <deque>
-#include <limits>
-#include <memory>
-#include <queue>
-#include <stdexcept>
-#include <utility>
-#include <vector>
+#include <cstring>
+#include <exception>
 
 #include "ticopd/error.hpp"
+#include "ticopd/network/placement.hpp"
 #include "ticopd/run/digest.hpp"
-#include "ticopd/sim/fiber.hpp"
-#include "ticopd/sim/sim_store.hpp"
+#include "ticopd/run/solve.hpp"
+#include "ticopd/sim/sim_world.hpp"
+#include "ticopd/run/epoch.hpp"
+#include "ticopd/site/kept_roster.hpp"
 #include "ticopd/site/site.hpp"
 #include "ticopd/transport/frame.hpp"
 
 namespace ticopd {
 namespace {
 
-constexpr Time millisecond = one_second / 1000;
-constexpr Time limit = 4000 * one_second;  // no run of a few hundred rounds takes so long
+// A roster as the simulator signs it: its number.
+Bytes text_of(std::size_t roster) {
+  Bytes bytes(sizeof roster);
+  std::memcpy(bytes.data(), &roster, sizeof roster);
+  return bytes;
+}
+std::size_t roster_of(std::span<const std::byte> text) {
+  std::size_t roster = 0;
+  if (text.size() == sizeof roster) std::memcpy(&roster, text.data(), sizeof roster);
+  return roster;
+}
 
-// Thrown where a process dies: not an Error, so that nobody takes it for one.
-struct Killed {};
+template <class T>
+Placement placement_of(const SimRoster<T>& r, int own) {
+  std::vector<std::size_t> sizes;
+  for (int i = 0; i < r.setup.graph.agents(); ++i)
+    sizes.push_back(r.setup.objective->samples(i));
+  return {r.setup.graph, static_cast<int>(r.sites.size()), own, sizes, r.setup.execution.blocks};
+}
 
-class Play;
+template <class T>
+SimSites sites_of(const SimRoster<T>& r) {
+  const std::size_t count = r.sites.size();
+  SimSites s{r.sites, std::vector<std::vector<bool>>(count, std::vector<bool>(count))};
+  const Placement placement = placement_of(r, 0);
+  for (int i = 0; i < r.setup.graph.agents(); ++i)
+    for (const int j : r.setup.graph.neighbours(i)) {
+      const auto a = static_cast<std::size_t>(placement.owner(i));
+      const auto b = static_cast<std::size_t>(placement.owner(j));
+      if (a != b) s.neighbours[a][b] = s.neighbours[b][a] = true;
+    }
+  return s;
+}
 
-// A site, its machine and its disk. What it asks of the world comes here.
-class SimSite final : public Clock, public Wire, public Store {
+// The rosters of one seed, each with a setup of its epoch.
+template <class T>
+struct Rosters {
+  Rosters(const SimProblem<T>& problem, std::size_t count) {
+    std::vector<std::string> names;
+    for (int s = 0; s < problem.sites; ++s) names.push_back(fmt::format("site-{}", s));
+    add({problem.algorithm, problem.setup, std::move(names)});
+    for (std::size_t r = 0; r < count; ++r) add(problem.later[r]);
+  }
+  void add(const SimRoster<T>& r) {
+    all.push_back(r);
+    setups.push_back(std::make_unique<Setup<T>>(r.setup));
+    begin_epoch(*setups.back(), r.epoch);
+  }
+  std::vector<SimSites> sites() const {
+    std::vector<SimSites> s;
+    for (const SimRoster<T>& r : all) s.push_back(sites_of(r));
+    return s;
+  }
+  std::size_t last() const { return all.size() - 1; }
+
+  std::vector<SimRoster<T>> all;
+  std::vector<std::unique_ptr<Setup<T>>> setups;
+};
+
+// One seed: the processes of sites, and what is judged in the end.
+template <class T>
+class Game {
  public:
-  SimSite(Play& play, int number, std::uint64_t seed)
-      : play_(play), number_(number), random_(seed) {}
+  Game(const SimProblem<T>& problem, std::uint64_t seed, const Faults& faults)
+      : problem_(problem),
+        dice_(seed ^ 0x5175),
+        rosters_(problem, faults.has("roster") ? static_cast<std::size_t>(dice_.between(
+                                                     0, static_cast<std::int64_t>(
+                                                            problem.later.size())))
+                                               : 0),
+        world_(rosters_.sites(), seed, faults) {
+    options_.checkpoint_rounds = static_cast<std::uint32_t>(dice_.between(1, 8));
+    options_.limits.piece = static_cast<std::size_t>(dice_.between(16, 400));
+    options_.limits.window = static_cast<std::size_t>(dice_.between(1, 4096));
+    options_.unsafe_bytes = static_cast<std::size_t>(dice_.between(256, 1 << 20));
+  }
 
-  Time now() override;
-  std::uint64_t random() override;
-  void send(int site, Bytes message) override;
-  std::optional<Arrived> receive(Time until) override;
-  std::vector<std::string> list() override { return point(), disk.list(); }
-  Bytes read(const std::string& file) override { return point(), disk.read(file); }
-  void write(const std::string& file, std::span<const std::byte> bytes) override;
-  void sync(const std::string& file) override;
-  void rename(const std::string& from, const std::string& to) override;
-  void remove(const std::string& file) override { point(), disk.remove(file), point(); }
-  void sync_folder() override { point(), disk.sync_folder(), point(); }
-
-  SimDisk disk, backup;
-  std::deque<Arrived> inbox;
-  std::unique_ptr<Fiber> fiber;     // null: no process runs
-  bool finished = false;            // nobody needs this site any more, as far as it knows
-  bool waiting = false;             // in receive
-  std::uint64_t wakes = 0;          // the number of the last wait
-  std::int64_t calls_to_live = -1;  // -1: no end is near
-  bool power_fails = false;
-  bool fsync_fails = false;
-  Time paused_until = 0;
-  std::vector<LoggedRows> logged;
-  std::string error;  // that ended the last process
-
-  SimRandom& dice() { return random_; }
+  SimOutcome operator()() {
+    world_.run([this](SimSite& site) -> std::function<void()> {
+      return [this, &site] { process(site); };
+    });
+    SimOutcome& outcome = world_.outcome;
+    outcome.time = world_.now();
+    // Fibers that still live hold objects on their stacks.
+    for (const auto& site : world_.all)
+      if (site->fiber) {
+        site->calls_to_live = 0;
+        site->fiber->resume();
+        site->fiber.reset();
+      }
+    if (outcome.what.empty()) judge();
+    return outcome;
+  }
 
  private:
-  void point();  // a process may die here
-
-  Play& play_;
-  int number_;
-  SimRandom random_;
-  Time counted_at_ = -1;
-  std::int64_t calls_now_ = 0;
-};
-
-enum class EventType : unsigned char { deliver, wake, start, fault, heal };
-
-struct Event {
-  Time at;
-  std::uint64_t order;
-  EventType type;
-  int site;
-  std::uint64_t number = 0;  // of the wait, or of the fault
-  Wire::Arrived message = {};
-
-  bool operator>(const Event& other) const {
-    return std::pair(at, order) > std::pair(other.at, other.order);
-  }
-};
-
-// The world of one seed.
-class Play {
- public:
-  Play(int sites, std::uint64_t seed, const Faults& faults) : faults_(faults), random_(seed) {
-    for (int s = 0; s < sites; ++s)
-      all.push_back(std::make_unique<SimSite>(*this, s, random_.next()));
-    plan();
-  }
-
-  Time now() const { return now_; }
-  std::size_t count() const { return all.size(); }
-  void add(Time at, EventType type, int site, std::uint64_t number = 0, Wire::Arrived m = {}) {
-    events_.push({at, ++order_, type, site, number, std::move(m)});
-  }
-  void note(std::uint64_t what, std::uint64_t more = 0) {
-    const std::array<std::uint64_t, 4> parts{outcome.trace, static_cast<std::uint64_t>(now_), what,
-                                             more};
-    outcome.trace = hash_row(std::as_bytes(std::span(parts)));
-  }
-
-  void carry(int from, int to, Bytes message);
-
-  // Until every site has ended for good, or something is wrong. `start` makes the body of a site's
-  // process.
-  void run(const std::function<std::function<void()>(SimSite&, int)>& start);
-
-  std::vector<std::unique_ptr<SimSite>> all;
-  SimOutcome outcome;
-  bool may_refuse = false;  // a fault has happened after which refusing is right
-
- private:
-  void plan();
-  void strike(const Event& e);
-  void resume(SimSite& site, int number);
-  void doom(SimSite& site, int number, bool power, std::int64_t calls);
-  bool cut(int from, int to) const;
-  bool over();
-
-  const Faults& faults_;
-  SimRandom random_;
-  Time now_ = 0;
-  Time healed_ = 0;  // no fault begins after that
-  std::uint64_t order_ = 0;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<Time> cut_until_;            // by pair of sites, one way
-  std::int64_t loss_ = 0, duplicate_ = 0;  // in a thousand
-  Time latency_ = millisecond, jitter_ = millisecond;
-  std::vector<int> flips_;  // by site
-};
-
-void SimSite::point() {
-  if (play_.now() != counted_at_) {
-    counted_at_ = play_.now();
-    calls_now_ = 0;
-  }
-  if (++calls_now_ > 1'000'000) throw std::runtime_error("it spins: a million calls at one moment");
-  if (calls_to_live < 0) return;
-  if (calls_to_live-- == 0) throw Killed();
-}
-
-Time SimSite::now() {
-  point();
-  return play_.now();
-}
-
-std::uint64_t SimSite::random() {
-  return random_.next();
-}
-
-void SimSite::send(int site, Bytes message) {
-  point();
-  play_.carry(number_, site, std::move(message));
-}
-
-std::optional<Wire::Arrived> SimSite::receive(Time until) {
-  point();
-  while (inbox.empty() && until > play_.now()) {
-    waiting = true;
-    play_.add(until, EventType::wake, number_, ++wakes);
-    fiber->yield();
-    waiting = false;
-    point();
-  }
-  if (inbox.empty()) return std::nullopt;
-  Arrived first = std::move(inbox.front());
-  inbox.pop_front();
-  return first;
-}
-
-void SimSite::write(const std::string& file, std::span<const std::byte> bytes) {
-  point();
-  disk.write(file, bytes);
-  point();
-}
-
-void SimSite::sync(const std::string& file) {
-  point();
-  disk.sync(file, std::exchange(fsync_fails, false), random_);
-  ++play_.outcome.checkpoints;
-  point();
-}
-
-void SimSite::rename(const std::string& from, const std::string& to) {
-  point();
-  disk.rename(from, to);
-  point();
-}
-
-// The faults of this seed, drawn before anything runs.
-void Play::plan() {
-  latency_ = random_.between(10, 20'000) * 1000;  // 10 us to 20 ms
-  jitter_ = faults_.has("reorder") ? random_.between(0, 4) * latency_ : 0;
-  if (faults_.has("loss") && random_.chance(500)) loss_ = random_.between(1, 200);
-  if (faults_.has("duplicate") && random_.chance(500)) duplicate_ = random_.between(1, 200);
-  cut_until_.assign(all.size() * all.size(), 0);
-  flips_.assign(all.size(), 0);
-  healed_ = latency_ * random_.between(20, 400);
-  const std::int64_t strikes = random_.between(0, 16);
-  for (std::int64_t i = 0; i < strikes; ++i)
-    add(random_.between(0, healed_), EventType::fault,
-        static_cast<int>(random_.between(0, static_cast<std::int64_t>(all.size()) - 1)),
-        static_cast<std::uint64_t>(
-            random_.between(0, static_cast<std::int64_t>(fault_kinds().size()) - 1)));
-  add(healed_, EventType::heal, 0);
-  for (std::size_t s = 0; s < all.size(); ++s)
-    add(random_.between(0, 5 * latency_), EventType::start, static_cast<int>(s));
-}
-
-bool Play::cut(int from, int to) const {
-  return cut_until_[static_cast<std::size_t>(from) * all.size() + static_cast<std::size_t>(to)] >
-         now_;
-}
-
-void Play::carry(int from, int to, Bytes message) {
-  ++outcome.messages;
-  note(1, hash_row(message));
-  if (cut(from, to) || random_.chance(loss_)) {
-    ++outcome.lost;
-    return;
-  }
-  const std::int64_t copies = random_.chance(duplicate_) ? 2 : 1;
-  for (std::int64_t i = 0; i < copies; ++i)
-    add(now_ + latency_ + (jitter_ > 0 ? random_.between(0, jitter_) : 0), EventType::deliver, to,
-        0, {from, message});
-}
-
-void Play::doom(SimSite& site, int number, bool power, std::int64_t calls) {
-  if (!site.fiber) return;
-  site.calls_to_live = calls;
-  site.power_fails = power;
-  if (calls == 0 && site.waiting) resume(site, number);
-}
-
-void Play::strike(const Event& e) {
-  const std::string_view kind = fault_kinds()[e.number].name;
-  SimSite& site = *all[static_cast<std::size_t>(e.site)];
-  if (!faults_.has(kind)) return;
-  note(2, e.number);
-  const Time while_ = random_.between(1, 100) * latency_;
-  if (kind == "partition") {
-    const bool both = random_.chance(500);
-    for (int other = 0; other < static_cast<int>(all.size()); ++other) {
-      const auto n = all.size(), a = static_cast<std::size_t>(e.site),
-                 b = static_cast<std::size_t>(other);
-      cut_until_[a * n + b] = now_ + while_;
-      if (both) cut_until_[b * n + a] = now_ + while_;
-    }
-  } else if (kind == "pause") {
-    site.paused_until = now_ + while_;
-  } else if (kind == "kill" || kind == "power") {
-    const bool power = kind == "power", everyone = random_.chance(150);
-    const std::int64_t calls = random_.chance(500) ? 0 : random_.between(1, 400);
-    for (int s = 0; s < static_cast<int>(all.size()); ++s)
-      if (everyone || s == e.site) doom(*all[static_cast<std::size_t>(s)], s, power, calls);
-  } else if (kind == "full") {
-    site.disk.full = true;
-  } else if (kind == "fsync") {
-    site.fsync_fails = true;
-  } else if (kind == "flip") {
-    // A second one may hit the other checkpoint, which no program survives.
-    if (site.disk.flip_bit(".checkpoint", site.dice()) &&
-        ++flips_[static_cast<std::size_t>(e.site)] > 1)
-      may_refuse = true;
-    doom(site, e.site, false, 0);
-  } else if (kind == "backup") {
-    if (random_.chance(500)) {
-      site.backup = site.disk;
-    } else if (!site.backup.list().empty()) {
-      doom(site, e.site, false, 0);
-      site.disk = site.backup;
-      may_refuse = true;
+  void process(SimSite& site) {
+    SimOutcome& outcome = world_.outcome;
+    try {
+      if (live(site)) site.finished = true;
+    } catch (const Killed&) {
+      ++(site.power_fails ? outcome.power_losses : outcome.kills);
+    } catch (const DiskError&) {  // somebody makes room and starts it again
+    } catch (const Diverged& e) {
+      site.diverged = e.what();
+      site.finished = true;
+      if (!problem_.digest.empty()) outcome.what = fmt::format("{}: {}", site.name, e.what());
+    } catch (const FormatError& e) {
+      outcome.what = fmt::format("{} refuses: {}", site.name, e.what());
+      if (world_.may_refuse(site.name, e.what())) outcome.end = SimOutcome::End::refused;
+    } catch (const std::exception& e) {
+      outcome.what = fmt::format("{}: {}", site.name, e.what());
     }
   }
-}
 
-void Play::resume(SimSite& site, int number) {
-  site.fiber->resume();
-  if (!site.fiber->ended()) return;
-  site.fiber.reset();
-  site.waiting = false;
-  site.inbox.clear();
-  site.calls_to_live = -1;
-  if (std::exchange(site.power_fails, false)) site.disk.lose_power(site.dice());
-  note(3, static_cast<std::uint64_t>(number));
-  if (!site.finished)
-    add(now_ + random_.between(1, 50) * latency_ + millisecond, EventType::start, number);
-}
+  // A process, through all epochs that it sees. True if nobody needs the site any more.
+  bool live(SimSite& site) {
+    KeptRoster kept(site);
+    site.follows = roster_of(kept.read());
+    if (site.given > site.follows) {
+      const std::size_t before = site.follows;
+      kept.write(text_of(site.given));
+      site.follows = site.given;
+      site.wire = before;
+      if (world_.sites(before).find(site.name) >= 0 &&
+          rosters_.all[before].epoch != rosters_.all[site.given].epoch)
+        hand_on_roster({site, site, site}, names_of(site, before), names_of(site, site.given));
+    }
+    for (;;) {
+      const std::size_t now = site.follows;
+      site.wire = now;
+      if (world_.sites(now).find(site.name) < 0) return true;
+      const Site<T>* running = nullptr;
+      SiteOptions mine = options_of(site);
+      mine.on_round = [&](std::uint32_t) { remember(site, running->x()); };
+      Site<T> one(rosters_.all[now].algorithm, *rosters_.setups[now], {site, site, site}, mine);
+      running = &one;
+      if (const std::string why = wrong_start(site, one.start()); !why.empty())
+        world_.outcome.what = why;
+      const SiteEnd end = one.run();
+      if (end == SiteEnd::superseded) continue;
+      site.logged = one.logged();
+      site.start = ticopd::kept(one.start());
+      if (end == SiteEnd::confirmed) return true;
+      for (const std::string& name : world_.sites(site.follows).names) world_.start_again(name);
+      return false;
+    }
+  }
 
-// True when all sites have ended for good. A finished site is started again if another one still
-// waits for it: it may have left before its last word was heard.
-bool Play::over() {
-  return std::ranges::all_of(all, [](const auto& s) { return s->finished && !s->fiber; });
-}
+  // Where a later epoch may begin. A clone has the same past.
+  void remember(const SimSite& site, const Field<T>& x) {
+    for (std::size_t row = 0; row < x.rows(); ++row)
+      world_.machine_of(site.name).models.insert(hash_row(std::as_bytes(x.row(row))));
+  }
 
-void Play::run(const std::function<std::function<void()>(SimSite&, int)>& start) {
-  while (!events_.empty()) {
-    if (now_ > healed_ && over()) return;
-    const Event e = events_.top();
-    events_.pop();
-    SimSite& site = *all[static_cast<std::size_t>(e.site)];
-    if (e.at > now_) now_ = e.at;
-    if (now_ > limit) {
-      outcome.what = "no progress";
+  // An epoch begins with models of a complete round, or where the objective says.
+  std::string wrong_start(const SimSite& site, const Field<T>& start) {
+    const Setup<T>& setup = problem_.setup;
+    std::vector<T> x0(start.cols());
+    if (start.rows() > 0) setup.objective->start(setup.seed_of_problem(), x0);
+    for (std::size_t row = 0; row < start.rows(); ++row)
+      if (!std::ranges::equal(start.row(row), x0) &&
+          !world_.machine_of(site.name).models.contains(hash_row(std::as_bytes(start.row(row)))))
+        return site.name + " begins an epoch where no round has ended";
+    return {};
+  }
+
+  SiteNames names_of(const SimSite& site, std::size_t roster) const {
+    const SimRoster<T>& r = rosters_.all[roster];
+    return {.names = r.sites,
+            .own = world_.sites(roster).find(site.name),
+            .network = std::uint64_t{0x7469636f7064} + r.epoch,
+            .roster = {.owner = 0x6f776e,
+                       .bytes = roster,
+                       .version = static_cast<std::uint32_t>(roster) + 1,
+                       .epoch = r.epoch},
+            .signed_roster = text_of(roster)};
+  }
+
+  SiteOptions options_of(SimSite& site) {
+    SiteOptions o = options_;
+    o.sites = names_of(site, site.follows);
+    // Somebody starts a site again that has left, if another one still needs it: it may have been
+    // put back to an old copy of its folder, or have missed the last word.
+    o.on_wait = [this, &site](int number, Time since) {
+      if (world_.now() > since + 100 * one_second)
+        world_.start_again(
+            world_.sites(site.follows).names[static_cast<std::size_t>(number)]);
+    };
+    o.on_roster = [this, &site](std::span<const std::byte> text) -> std::optional<SiteNames> {
+      const std::size_t roster = roster_of(text);
+      if (roster <= site.follows) return std::nullopt;
+      KeptRoster(site).write(text);
+      site.follows = roster;
+      if (rosters_.all[roster].epoch == rosters_.all[site.wire].epoch) site.wire = roster;
+      return names_of(site, roster);
+    };
+    return o;
+  }
+
+  // The digest over the sites of the last roster, or why there is none.
+  void judge() {
+    const std::vector<std::string>& names = rosters_.all.back().sites;
+    SimOutcome& outcome = world_.outcome;
+    if (problem_.digest.empty()) {
+      for (const std::string& name : names)
+        if (world_.machine_of(name).diverged.empty())
+          outcome.what = name + " does not know that the run has diverged";
+      if (outcome.what.empty()) outcome.end = SimOutcome::End::same;
       return;
     }
-    if (site.paused_until > now_ && (e.type == EventType::deliver || e.type == EventType::wake)) {
-      add(site.paused_until, e.type, e.site, e.number, e.message);
-      continue;
+    const std::vector<LoggedRows>& first = world_.machine_of(names.front()).logged;
+    Digest digest;
+    for (std::size_t l = 0; l < first.size(); ++l) {
+      std::vector<RowHash> rows;
+      for (const std::string& name : names) {
+        const std::vector<LoggedRows>& own = world_.machine_of(name).logged;
+        if (own.size() != first.size() || own[l].round != first[l].round) {
+          outcome.what = "the sites logged different rounds";
+          return;
+        }
+        rows.insert(rows.end(), own[l].rows.begin(), own[l].rows.end());
+      }
+      digest.add(first[l].round, rows);
     }
-    switch (e.type) {
-      case EventType::fault:
-        strike(e);
-        break;
-      case EventType::heal:
-        loss_ = duplicate_ = 0;
-        for (const auto& s : all) s->disk.full = s->fsync_fails = false;
-        break;
-      case EventType::start:
-        if (site.fiber) break;
-        note(4, static_cast<std::uint64_t>(e.site));
-        site.error.clear();
-        site.finished = false;
-        site.fiber = std::make_unique<Fiber>(start(site, e.site));
-        resume(site, e.site);
-        break;
-      case EventType::deliver:
-        if (!site.fiber) break;
-        site.inbox.push_back(e.message);
-        if (site.waiting) resume(site, e.site);
-        break;
-      case EventType::wake:
-        if (site.fiber && site.waiting && e.number == site.wakes) resume(site, e.site);
-        break;
-    }
-    if (!outcome.what.empty()) return;
+    const std::string wanted = reference();
+    if (digest.hex() == wanted)
+      outcome.end = SimOutcome::End::same;
+    else
+      outcome.what = fmt::format("digest {} instead of {}", digest.hex(), wanted);
   }
-}
+
+  // Of the undisturbed run, from where the last epoch began.
+  std::string reference() {
+    const SimRoster<T>& r = rosters_.all.back();
+    if (r.epoch == 1) return problem_.digest;
+    Field<T> start(static_cast<std::size_t>(r.setup.graph.agents()),
+                   r.setup.objective->dimension());
+    for (std::size_t s = 0; s < r.sites.size(); ++s) {
+      const Placement placement = placement_of(r, static_cast<int>(s));
+      Field<T> own(placement.rows(), start.cols());
+      put_back(world_.machine_of(r.sites[s]).start, own);
+      for (std::size_t row = 0; row < own.rows(); ++row)
+        std::ranges::copy(std::as_const(own).row(row),
+                          start.row(static_cast<std::size_t>(placement.agent(row))).begin());
+    }
+    Setup<T> setup = *rosters_.setups.back();
+    setup.start_of = [&](int agent, std::span<T> x) {
+      std::ranges::copy(std::as_const(start).row(static_cast<std::size_t>(agent)), x.begin());
+    };
+    return solve(r.algorithm, setup).digest;
+  }
+
+  const SimProblem<T>& problem_;
+  SimRandom dice_;
+  Rosters<T> rosters_;
+  SimWorld world_;
+  SiteOptions options_;
+};
 
 }  // namespace
 
 template <class T>
 SimOutcome play(const SimProblem<T>& problem, std::uint64_t seed, const Faults& faults) {
-  Play world(problem.sites, seed, faults);
-  SimRandom dice(seed ^ 0x5175);
-  SiteOptions options;
-  options.sites.network = 0x7469636f7064;
-  for (int s = 0; s < problem.sites; ++s) options.sites.names.push_back(fmt::format("site-{}", s));
-  options.checkpoint_rounds = static_cast<std::uint32_t>(dice.between(1, 8));
-  options.limits.piece = static_cast<std::size_t>(dice.between(16, 400));
-  options.limits.window = static_cast<std::size_t>(dice.between(1, 4096));
-  options.unsafe_bytes = static_cast<std::size_t>(dice.between(256, 1 << 20));
-  // Somebody starts a site again that has left, if another one still needs it: it may have been put
-  // back to an old copy of its folder, or have missed the last word.
-  const auto start_again = [&](int number) {
-    if (world.all[static_cast<std::size_t>(number)]->finished)
-      world.add(world.now() + one_second, EventType::start, number);
-  };
-  options.on_wait = [&](int number, Time since) {
-    if (world.now() > since + 100 * one_second) start_again(number);
-  };
-  const auto process = [&](SimSite& site, int number) -> std::function<void()> {
-    return [&, number] {
-      try {
-        SiteOptions mine = options;
-        mine.sites.own = number;
-        Site<T> one(problem.algorithm, problem.setup, {site, site, site}, mine);
-        const SiteEnd end = one.run();
-        site.logged = one.logged();
-        site.finished = end == SiteEnd::confirmed;
-        for (int s = 0; s < problem.sites && !site.finished; ++s) start_again(s);
-      } catch (const Killed&) {
-        ++(site.power_fails ? world.outcome.power_losses : world.outcome.kills);
-      } catch (const DiskError& e) {  // somebody makes room and starts it again
-        site.error = e.what();
-      } catch (const FormatError& e) {
-        site.error = e.what();
-        world.outcome.what = fmt::format("site-{} refuses: {}", number, e.what());
-        if (world.may_refuse) world.outcome.end = SimOutcome::End::refused;
-      } catch (const std::exception& e) {
-        world.outcome.what = fmt::format("site-{}: {}", number, e.what());
-      }
-    };
-  };
-  world.run(process);
-  SimOutcome& outcome = world.outcome;
-  outcome.time = world.now();
-  // Fibers that still live hold objects on their stacks.
-  for (const auto& site : world.all)
-    if (site->fiber) {
-      site->calls_to_live = 0;
-      site->fiber->resume();
-      site->fiber.reset();
-    }
-  if (!outcome.what.empty()) return outcome;
-  Digest digest;
-  for (std::size_t l = 0; l < world.all[0]->logged.size(); ++l) {
-    std::vector<RowHash> rows;
-    for (const auto& site : world.all) {
-      if (site->logged.size() != world.all[0]->logged.size() ||
-          site->logged[l].round != world.all[0]->logged[l].round) {
-        outcome.what = "the sites logged different rounds";
-        return outcome;
-      }
-      rows.insert(rows.end(), site->logged[l].rows.begin(), site->logged[l].rows.end());
-    }
-    digest.add(world.all[0]->logged[l].round, rows);
-  }
-  if (digest.hex() == problem.digest)
-    outcome.end = SimOutcome::End::same;
-  else
-    outcome.what = fmt::format("digest {} instead of {}", digest.hex(), problem.digest);
-  return outcome;
+  return Game<T>(problem, seed, faults)();
 }
 
 template SimOutcome play(const SimProblem<float>&, std::uint64_t, const Faults&);

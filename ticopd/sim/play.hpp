@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "ticopd/run/setup.hpp"
 #include "ticopd/sim/faults.hpp"
@@ -9,13 +10,25 @@
 
 namespace ticopd {
 
+// A roster that the operator signs while a run goes on.
+template <class T>
+struct SimRoster {
+  const RunFactory<T>& algorithm;
+  const Setup<T>& setup;
+  std::vector<std::string> sites;  // which share the agents, in this order
+  std::uint32_t epoch = 1;
+};
+
 // A run over simulated sites, and the digest that it must have.
 template <class T>
 struct SimProblem {
   const RunFactory<T>& algorithm;
   const Setup<T>& setup;
-  int sites = 2;
-  std::string digest;
+  int sites = 2;       // site-0, site-1, ...
+  std::string digest;  // empty: the run diverges
+  // Handed out one after the other; a seed draws how many of them. After a change of the epoch the
+  // digest must be that of `solve` from where the sites' folders say that the last epoch began.
+  std::vector<SimRoster<T>> later = {};
 };
 
 // What happened at one seed.
@@ -29,7 +42,9 @@ struct SimOutcome {
   std::string what;         // of a refusal or a violation
   std::uint64_t trace = 0;  // a hash over all that happened: the same seed has the same
   std::uint64_t kills = 0, power_losses = 0, messages = 0, lost = 0, checkpoints = 0;
-  Time time = 0;  // on the virtual clock
+  std::uint64_t rosters = 0;       // that were handed out
+  std::uint64_t handed_again = 0;  // ... to more than one site, since others did not hear of it
+  Time time = 0;                   // on the virtual clock
 };
 
 // The real code of sites on a virtual clock, wire and disk. The faults are a function of the seed,

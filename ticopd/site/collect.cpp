@@ -16,6 +16,7 @@
 #include "ticopd/system/descriptor.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
+#include "ticopd/system/text.hpp"
 
 namespace ticopd {
 namespace {
@@ -33,17 +34,41 @@ struct Part {
   std::string name() const { return site()["name"].get<std::string>(); }
 };
 
+// Throws a std::exception unless run.json has all that is taken from it below.
+void check_site(const json& summary) {
+  const auto must = [](bool fact) {
+    if (!fact) throw FormatError("a value");
+  };
+  const json& site = summary.at("site");
+  for (const char* key : {"name", "network"}) must(site.at(key).is_string());
+  must(site.at("roster_config").at("precision").is_string());
+  const json& agents = site.at("agents");
+  must(agents.is_array() && !agents.empty());
+  for (std::size_t i = 0; i < agents.size(); ++i)  // a block
+    must(agents[i].is_number_unsigned() && agents[i] <= 1'000'000'000u &&
+         agents[i].get<std::size_t>() == agents[0].get<std::size_t>() + i);
+  must(site.at("logged").is_array() && !site["logged"].empty());
+  for (const json& logged : site["logged"]) {
+    must(logged.at(0).is_number_unsigned() && logged[0] <= 0xffffffffu && logged.at(1).is_array());
+    for (const json& hash : logged[1]) must(hash.is_string());
+  }
+  for (const char* list : {"agents", "links"}) must(summary.at("ledger").at(list).is_array());
+  for (const json& agent : summary["ledger"]["agents"])
+    must(agent.at("payload_bytes").is_number_unsigned());
+  must(summary.at("inputs").at("agents").is_array());
+  must(summary.at("seconds").at("total").is_number());
+  must(summary.at("agents").is_number_unsigned() && summary["agents"] <= 1'000'000'000u);
+  must(summary.at("iterations").is_number_unsigned());
+}
+
 Part read_part(const fs::path& folder) {
   Part part{folder, RunFolder::require_summary(folder), {}, {}};
-  const json site = part.summary.value("site", json());
   try {
-    if (!site.is_object()) throw FormatError("there is no site");
-    part.agents = site.at("agents").get<std::vector<int>>();
-    for (const char* key : {"name", "network"}) site.at(key).get<std::string>();
-    if (!site.at("logged").is_array() || part.agents.empty()) throw FormatError("logged");
+    check_site(part.summary);
   } catch (const std::exception&) {
     throw FormatError(fmt::format("{}: is not the folder of a site", folder.string()));
   }
+  part.agents = part.site()["agents"].get<std::vector<int>>();
   if (part.summary["status"] != "finished")
     throw FormatError(fmt::format(
         "{}: site {} is {} after round {}, not finished; start it again with `ticopd network join`",
@@ -112,20 +137,41 @@ json ledger_of(const std::vector<Part>& parts) {
   return all;
 }
 
-// The models of all agents, and how far apart they are: sum_i ||x_i - xbar||^2.
+// The rows that all sites have in their files of this name, as one file of that name.
 template <class T>
-double write_models(const std::vector<Part>& parts, const fs::path& file) {
+NpyArray<T> write_rows(const std::vector<Part>& parts, const fs::path& out, const char* name) {
+  NpyArray<T> all;
   std::vector<T> x;
   std::size_t rows = 0, cols = 0;
   for (const Part& p : parts) {
-    const NpyArray<T> own = read_npy<T>(p.folder / "final.npy");
+    const NpyArray<T> own = read_npy<T>(p.folder / name);
     if (own.shape.size() != 2 || own.shape[0] != p.agents.size() ||
-        (cols != 0 && own.shape[1] != cols))
+        (rows != 0 && own.shape[1] != cols))
       throw FormatError(fmt::format("{}: is not the models of {} agents",
-                                    (p.folder / "final.npy").string(), p.agents.size()));
+                                    (p.folder / name).string(), p.agents.size()));
     cols = own.shape[1];
-    for (std::size_t row = 0; row < own.shape[0]; ++row) {
-      const std::span<const T> values(own.data.data() + row * cols, cols);
+    rows += own.shape[0];
+    x.insert(x.end(), own.data.begin(), own.data.end());
+  }
+  const std::size_t shape[] = {rows, cols};
+  std::string bytes = npy_head<T>(shape);
+  bytes.append(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(T));
+  write_atomically(out / name, bytes);
+  all.shape = {rows, cols};
+  all.data.assign(x.begin(), x.end());
+  return all;
+}
+
+// The models of all agents, and how far apart they are: sum_i ||x_i - xbar||^2.
+template <class T>
+double write_models(const std::vector<Part>& parts, const fs::path& out) {
+  const NpyArray<T> all = write_rows<T>(parts, out, "final.npy");
+  const std::size_t rows = all.shape[0], cols = all.shape[1];
+  const auto& x = all.data;
+  std::size_t agent = 0;
+  for (const Part& p : parts)
+    for (std::size_t row = 0; row < p.agents.size(); ++row, ++agent) {
+      const std::span<const T> values(x.data() + agent * cols, cols);
       if (const json& last = p.site()["logged"].back().at(1);
           hex_of(row_hash(std::as_bytes(values))) != last.at(row))
         throw FormatError(
@@ -133,13 +179,6 @@ double write_models(const std::vector<Part>& parts, const fs::path& file) {
                         "logged round",
                         (p.folder / "final.npy").string(), p.agents[row]));
     }
-    rows += own.shape[0];
-    x.insert(x.end(), own.data.begin(), own.data.end());
-  }
-  const std::size_t shape[] = {rows, cols};
-  std::string bytes = npy_head<T>(shape);
-  bytes.append(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(T));
-  write_atomically(file, bytes);
   double apart = 0;
   for (std::size_t k = 0; k < cols; ++k) {
     double mean = 0;
@@ -165,14 +204,24 @@ Metrics merged(const std::vector<Part>& parts, std::size_t line) {
                                     (p.folder / "metrics.csv").string(), p.lines.size()));
     std::string_view left = p.lines[line];
     for (const MetricInfo& column : columns) {
-      const auto value = parse_number<double>(take_cell(left));
-      if (!value) continue;
-      if (column.column == "iteration") m.iteration = static_cast<std::uint32_t>(*value);
+      const std::string_view cell = take_cell(left);
+      const bool is_round = column.column == "iteration";
+      const auto value = parse_number<double>(cell);
+      if (cell.empty() && !is_round) continue;
+      if (!value || (is_round && !(*value >= 0 && *value <= 0xffffffffu)))
+        throw FormatError(fmt::format("{}:{}: {} = {}: is no number that a site writes",
+                                      (p.folder / "metrics.csv").string(), line + 2, column.column,
+                                      printable(cell)));
+      if (is_round) m.iteration = static_cast<std::uint32_t>(*value);
       if (column.column == "seconds") m.seconds = std::max(m.seconds, *value);
       if (column.column == "bits_paper") m.bits_paper += share * *value;
       if (column.column == "bits_payload") m.bits_payload += share * *value;
       if (column.column == "bits_link") m.bits_link += share * *value;
       if (column.column == "loss_local") m.loss_local = m.loss_local.value_or(0) + share * *value;
+      if (column.column == "disagreement")
+        m.disagreement = m.disagreement.value_or(0) + share * *value;
+      if (column.column == "accuracy_min")
+        m.accuracy_min = std::min(m.accuracy_min.value_or(1.0), *value);
       if (column.column == "surrogate_error")
         m.surrogate_error = m.surrogate_error.value_or(0) + *value;
     }
@@ -184,6 +233,27 @@ Metrics merged(const std::vector<Part>& parts, std::size_t line) {
 bool is_up(const fs::path& folder) {
   const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return fd.get() >= 0 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0;
+}
+
+// What status.json says, if it is as this program writes it.
+json status_in(const fs::path& file) {
+  json s = parse_json(read_bytes(file));
+  const auto is = [](const json& value, const char* key, bool (json::*kind)() const noexcept) {
+    return value.is_object() && value.contains(key) && (value[key].*kind)();
+  };
+  bool right = is(s, "name", &json::is_string) && is(s, "state", &json::is_string) &&
+               is(s, "round", &json::is_number_unsigned) &&
+               is(s, "iterations", &json::is_number_unsigned) && is(s, "peers", &json::is_array);
+  if (right)
+    for (const json& peer : s["peers"])
+      right = right && is(peer, "connected", &json::is_boolean) &&
+              is(peer, "sent_bytes", &json::is_number) &&
+              is(peer, "received_bytes", &json::is_number);
+  if (right && s.contains("waiting"))
+    right =
+        is(s["waiting"], "site", &json::is_string) && is(s["waiting"], "seconds", &json::is_number);
+  if (!right) throw FormatError(fmt::format("{}: is damaged", file.string()));
+  return s;
 }
 
 }  // namespace
@@ -214,9 +284,18 @@ json collect_network(const std::vector<fs::path>& folders, const fs::path& out) 
   RunFolder folder(out, columns);
   folder.claim(false);
   folder.create();
-  const double consensus = all["config"]["precision"] == "double"
-                               ? write_models<double>(parts, out / "final.npy")
-                               : write_models<float>(parts, out / "final.npy");
+  const bool in_double = all["config"]["precision"] == "double";
+  const double consensus =
+      in_double ? write_models<double>(parts, out) : write_models<float>(parts, out);
+  // A run of a later epoch can be made again from there alone.
+  if (const std::uint32_t epoch = parts.front().site().value("epoch", 1u); epoch > 1) {
+    all["epoch"] = {{"number", epoch},
+                    {"schedules_after", parts.front().site().value("schedules_after", 0u)}};
+    if (in_double)
+      write_rows<double>(parts, out, "start.npy");
+    else
+      write_rows<float>(parts, out, "start.npy");
+  }
   std::vector<std::string> lines;
   for (std::size_t line = 0; line < parts.front().lines.size(); ++line) {
     Metrics m = merged(parts, line);
@@ -237,10 +316,7 @@ json network_status(const std::vector<fs::path>& folders) {
     if (!fs::exists(folder / "operator.pub", error))
       throw FormatError(fmt::format("{}: is not the folder of a site", folder.string()));
     json status{{"state", "starting"}};
-    if (fs::exists(folder / "status.json", error)) {
-      json found = parse_json(read_bytes(folder / "status.json"));
-      if (found.is_object()) status = std::move(found);
-    }
+    if (fs::exists(folder / "status.json", error)) status = status_in(folder / "status.json");
     status["folder"] = folder.string();
     status["up"] = is_up(folder);
     all.push_back(std::move(status));

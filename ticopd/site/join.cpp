@@ -3,27 +3,32 @@
 #include <malloc.h>
 #endif
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "ticopd/data/npy.hpp"
 #include "ticopd/error.hpp"
+#include "ticopd/experiment/epoch.hpp"
 #include "ticopd/experiment/folder.hpp"
 #include "ticopd/experiment/run_json.hpp"
 #include "ticopd/experiment/summary.hpp"
 #include "ticopd/network/placement.hpp"
 #include "ticopd/run/checkpoint_notes.hpp"
 #include "ticopd/run/inputs.hpp"
+#include "ticopd/site/connections.hpp"
 #include "ticopd/site/disk_store.hpp"
 #include "ticopd/site/keys.hpp"
 #include "ticopd/site/network.hpp"
+#include "ticopd/site/own_data.hpp"
 #include "ticopd/site/site.hpp"
 #include "ticopd/site/site_folder.hpp"
 #include "ticopd/site/site_metrics.hpp"
-#include "ticopd/site/site_wire.hpp"
 #include "ticopd/system/clock.hpp"
 #include "ticopd/system/file.hpp"
 #include "ticopd/system/json.hpp"
+#include "ticopd/transport/frame.hpp"
 
 namespace ticopd {
 namespace {
@@ -31,52 +36,15 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// The config of the roster with this site's own files. A path in the roster is another machine's.
-Config with_own_data(const Config& config, const JoinOptions& options) {
-  json tree = config.tree();
-  json& problem = tree["problem"];
-  if (!options.data.empty()) {
-    problem["data"] = options.data;
-  } else if (const auto data = problem["data"].get<std::string>();
-             data.find(':') != std::string::npos) {
-    throw ConfigError(
-        fmt::format("problem.data = \"{}\": a path of the roster is not used; say with --data what "
-                    "to read here",
-                    data));
-  }
-  if (!options.test.empty())
-    problem["test"] = options.test;
-  else if (problem.value("test", json("")) != json(""))
-    throw ConfigError(fmt::format(
-        "problem.test = {}: a path of the roster is not used; say with --test what to read here",
-        problem["test"].dump()));
-  return Config::resolved(std::move(tree), ".");
-}
+struct ReplacedKey : ConfigError {
+  using ConfigError::ConfigError;
+};
 
-// Where to listen: the port of the roster's address, on all interfaces unless it is of this machine
-// alone.
-std::string listen_at(const RosterSite& site, const std::string& given) {
-  if (!given.empty()) {
-    parse_address(given, "--listen");
-    return given;
-  }
-  if (site.address.empty()) return {};
-  const Address a = parse_address(site.address, "address");
-  if (a.host == "localhost") return fmt::format("127.0.0.1:{}", a.port);
-  if (a.host.starts_with("127.") || a.host == "[::1]") return site.address;
-  return fmt::format("{}:{}", a.host.starts_with('[') ? "[::]" : "*", a.port);
-}
-
-WireSettings wire_settings(const Roster& roster, int own, const Graph& graph, const KeyPair& keys,
-                           const std::string& listen) {
-  WireSettings settings{.own = own, .sites = {}, .secret = from_z85(keys.secret), .listen = listen};
-  const auto neighbours = neighbouring_sites(roster, graph);
-  for (std::size_t i = 0; i < roster.sites.size(); ++i)
-    settings.sites.push_back({.name = roster.sites[i].name,
-                              .address = roster.sites[i].address,
-                              .key = from_z85(roster.sites[i].key),
-                              .neighbour = neighbours[static_cast<std::size_t>(own)][i]});
-  return settings;
+void check_own_key(const Roster& roster, int own, const KeyPair& keys, const JoinOptions& options) {
+  const RosterSite& site = roster.sites[static_cast<std::size_t>(own)];
+  if (keys.public_key != site.key)
+    throw ReplacedKey(fmt::format("{}: is not the key that version {} of the roster has for site {}",
+                                  options.key.string(), roster.version, site.name));
 }
 
 // Frames are allocated and freed all the time: their memory stays with the process. It costs most of
@@ -87,32 +55,41 @@ void keep_memory_of_frames() {
 #endif
 }
 
-// One site from its folder to the end of the run.
+// One site in one epoch, from its folder to the end of the run, or until a new roster ends it.
 template <class T>
 class Join {
  public:
-  Join(const JoinOptions& options, const Config& config, const AdoptedRoster& adopted, int own,
-       SiteFolder& folder, SiteWire& wire)
+  Join(const JoinOptions& options, const Config& config, AdoptedRoster adopted, int own,
+       const KeyPair& keys, SiteFolder& folder, Connections& wire)
       : options_(options),
         config_(config),
-        roster_(adopted.roster),
+        adopted_(std::move(adopted)),
         own_(own),
+        keys_(keys),
+        folder_(folder),
         name_(roster_.sites[static_cast<std::size_t>(own)].name),
         files_(folder.path(), site_columns()),
         store_(folder.path()),
         wire_(wire),
-        network_(network_number(roster_, adopted.operator_key)),
         prepared_(prepare<T>(config, prepare_options())) {
+    begin_epoch(prepared_, config, {roster_.epoch, roster_.schedules_after});
     const Setup<T>& s = prepared_.setup;
     const std::vector<int> blocks = roster_.blocks();
     inputs_ =
         hosted_inputs(s, Placement(s.graph, static_cast<int>(blocks.size()), own, {}, blocks));
   }
 
-  json operator()() {
+  // The summary of the run; empty: it was superseded, and `next` is the roster to follow.
+  std::optional<json> operator()() {
     site_ = std::make_unique<Site<T>>(prepared_.algorithm, prepared_.setup,
                                       World{clock_, wire_, store_}, site_options());
-    refuse_other_inputs();
+    if (const std::optional<json> before = files_.read_summary()) {
+      const auto epoch = before->value("site", json::object()).value("epoch", 1u);
+      if (epoch == roster_.epoch)
+        refuse_other_inputs(*before);
+      else
+        keep_history(epoch);
+    }
     for (const LoggedRows& l : site_->logged()) lines_.push_back(l.metrics);
     files_.set_metrics(lines_);
     files_.write_summary(summary("running"));
@@ -129,6 +106,11 @@ class Join {
       write_if_possible("interrupted", e.what());
       throw;
     }
+    if (end == SiteEnd::superseded) {
+      write("interrupted", fmt::format("version {} of the roster begins another epoch",
+                                       next_->roster.version));
+      return std::nullopt;
+    }
     if (end != SiteEnd::stopped) write_final();
     write(end == SiteEnd::stopped ? "interrupted" : "finished", "");
     if (end == SiteEnd::stopped)
@@ -139,6 +121,8 @@ class Join {
           "finished, but a neighbour may still need frames of this site; start it again");
     return summary("finished");
   }
+
+  const AdoptedRoster& next() const { return *next_; }
 
  private:
   PrepareOptions prepare_options() const {
@@ -151,9 +135,7 @@ class Join {
 
   SiteOptions site_options() {
     SiteOptions o;
-    for (const RosterSite& s : roster_.sites) o.sites.names.push_back(s.name);
-    o.sites.own = own_;
-    o.sites.network = network_;
+    o.sites = names_of(adopted_, own_);
     o.checkpoint_rounds = prepared_.setup.saving.every;
     const double every_s = prepared_.setup.saving.every_s;
     o.checkpoint_time =
@@ -179,9 +161,55 @@ class Join {
             "the last checkpoint",
             roster_.sites[static_cast<std::size_t>(site)].name, give_up_s_));
     };
+    o.on_roster = [this](std::span<const std::byte> bytes) { return hear(bytes); };
     o.on_parting = [this] { tell("parting", {}, 0, false); };
     o.on_trouble = [this](const std::string& what) { warn("no checkpoint: " + what); };
     return o;
+  }
+
+  // A neighbour has a roster with a higher version. It counts if it is good in every way.
+  std::optional<SiteNames> hear(std::span<const std::byte> bytes) {
+    const std::uint64_t hash = hash_row(bytes);
+    if (hash == refused_) return std::nullopt;
+    try {
+      AdoptedRoster heard = folder_.read(bytes);
+      check_successor(roster_, heard.roster);
+      folder_.adopt(heard);
+      if (options_.say)
+        options_.say(fmt::format("{}: version {} of the roster came from a neighbour, epoch {}",
+                                 name_, heard.roster.version, heard.roster.epoch));
+      const bool goes_on = heard.roster.epoch == roster_.epoch;
+      SiteNames names = names_of(heard, own_);
+      if (!goes_on) {
+        next_ = std::move(heard);
+      } else {
+        adopted_ = std::move(heard);
+        check_own_key(roster_, own_, keys_, options_);
+        wire_.open(wire_settings(roster_, own_, keys_, options_.listen));
+      }
+      return names;
+    } catch (const UnavailableError&) {
+      throw;
+    } catch (const DiskError& e) {  // it will come again
+      warn(e.what());
+    } catch (const ReplacedKey&) {
+      throw;
+    } catch (const Error& e) {
+      refused_ = hash;
+      warn(fmt::format("a roster that a neighbour handed on is refused: {}", e.what()));
+    }
+    return std::nullopt;
+  }
+
+  // What the epoch before has shown. The next one writes its own.
+  void keep_history(std::uint32_t epoch) {
+    for (const char* file : {"metrics.csv", "run.json"}) {
+      const fs::path from = files_.path() / file;
+      if (!fs::exists(from)) continue;
+      const std::string to = fmt::format("{}.epoch-{}{}", from.stem().string(), epoch,
+                                         from.extension().string());
+      try_to_write([&] { write_atomically(files_.path() / to, read_bytes(from)); });
+    }
   }
 
   void warn(const std::string& what) const {
@@ -200,11 +228,9 @@ class Join {
   }
 
   // Another data set at the next start would change what this site makes again.
-  void refuse_other_inputs() {
-    const std::optional<json> before = files_.read_summary();
-    if (!before) return;
+  void refuse_other_inputs(const json& before) const {
     if (const std::string difference =
-            difference_of_inputs(inputs_, before->value("inputs", json()));
+            difference_of_inputs(inputs_, before.value("inputs", json()));
         !difference.empty())
       throw ConfigError(
           fmt::format("{} holds another run: {}", files_.path().string(), difference));
@@ -219,8 +245,14 @@ class Join {
     for (std::size_t i = 0; i < roster_.sites.size(); ++i) {
       const Session& s = site_->transport().at(static_cast<int>(i));
       if (counts.sent[i] == 0 && counts.received[i] == 0 && !s.used()) continue;
+      const std::string& difference = site_->transport().difference(static_cast<int>(i));
+      if (std::string& told = differences_[i]; told != difference) {
+        told = difference;
+        if (!difference.empty()) warn(difference);
+      }
       peers.push_back({{"name", roster_.sites[i].name},
                        {"connected", s.connected()},
+                       {"difference", difference},
                        {"confirmed", s.confirmed()},
                        {"sent_bytes", counts.sent[i]},
                        {"received_bytes", counts.received[i]}});
@@ -234,7 +266,7 @@ class Join {
                 {"seconds", site_->seconds()},
                 {"resent_bytes", site_->transport().resent_bytes()},
                 {"refused_connections", counts.refused},
-                {"dropped_messages", counts.dropped},
+                {"dropped_messages", counts.dropped + site_->transport().dropped()},
                 {"cut_connections", counts.cut_off},
                 {"peers", std::move(peers)},
                 {"date", utc_now()}};
@@ -270,7 +302,8 @@ class Join {
                  {"agents", site.agents},
                  {"version", roster_.version},
                  {"epoch", roster_.epoch},
-                 {"network", fmt::format("{:016x}", network_)},
+                 {"schedules_after", roster_.schedules_after},
+                 {"network", fmt::format("{:016x}", network_number(roster_, adopted_.operator_key))},
                  {"roster_config", roster_.config.tree()},
                  {"resent_bytes", site_->transport().resent_bytes()},
                  {"logged", std::move(logged)}};
@@ -299,16 +332,19 @@ class Join {
     return ledger;
   }
 
-  // The models of this site's agents.
+  // The models of this site's agents, and where they began, if that was not where all did.
   void write_final() {
-    const Field<T>& x = site_->x();
+    write_rows("final.npy", site_->x());
+    if (roster_.epoch > 1) write_rows("start.npy", site_->start());
+  }
+  void write_rows(const char* file, const Field<T>& x) {
     const std::size_t shape[] = {x.rows(), x.cols()};
     std::string bytes = npy_head<T>(shape);
     for (std::size_t row = 0; row < x.rows(); ++row) {
       const std::span<const T> values = x.row(row);
       bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
     }
-    write_atomically(files_.path() / "final.npy", bytes);
+    write_atomically(files_.path() / file, bytes);
   }
 
   void write(const std::string& status, const std::string& reason) {
@@ -325,45 +361,116 @@ class Join {
 
   const JoinOptions& options_;
   const Config& config_;
-  const Roster& roster_;
+  AdoptedRoster adopted_;
+  const Roster& roster_ = adopted_.roster;
   int own_;
+  const KeyPair& keys_;
+  SiteFolder& folder_;
   std::string name_;
   RunFolder files_;
   MachineClock clock_;
   DiskStore store_;
-  SiteWire& wire_;
-  std::uint64_t network_;
+  Connections& wire_;
   Prepared<T> prepared_;
   json inputs_;
   std::vector<std::string> lines_;
   double give_up_s_ = config_.get<double>("network.give_up_s");
   double told_at_ = 0;
   bool disk_fails_ = false;
+  std::optional<AdoptedRoster> next_;  // of another epoch
+  std::uint64_t refused_ = 0;          // the hash of the last roster that was no good
+  std::map<std::size_t, std::string> differences_;  // that were told, by site
   std::unique_ptr<Site<T>> site_;
 };
+
+// What came of a process in one epoch.
+struct Epoch {
+  std::optional<json> summary;  // empty: `next` is to be followed
+  std::optional<AdoptedRoster> next;
+};
+
+// The data are read before the folder is written: a missing file leaves nothing behind.
+template <class T>
+Epoch run_epoch(const JoinOptions& options, const Config& config, const AdoptedRoster& adopted,
+                int own, const KeyPair& keys, SiteFolder& folder, Connections& wire) {
+  Join<T> site(options, config, adopted, own, keys, folder, wire);
+  folder.adopt(adopted);
+  Epoch epoch{site(), {}};
+  if (!epoch.summary) epoch.next = site.next();
+  return epoch;
+}
+
+// The newest of the roster that was given and the one of the folder.
+AdoptedRoster newest_roster(const JoinOptions& options, const SiteFolder& folder,
+                            const std::optional<AdoptedRoster>& kept) {
+  const fs::path beside = options.roster.parent_path() / "operator.pub";
+  AdoptedRoster given =
+      folder.read(options.roster, options.operator_file.empty() ? beside : options.operator_file);
+  if (!kept || kept->bytes == given.bytes) return given;
+  const Roster& before = kept->roster;
+  if (given.roster.version < before.version) {
+    if (options.say)
+      options.say(fmt::format("{}: version {}; this site goes on with version {} of its folder",
+                              options.roster.string(), given.roster.version, before.version));
+    return *kept;
+  }
+  if (given.roster.version == before.version)
+    throw ConfigError(
+        fmt::format("{}: version {}, and this site has had another roster of version {}; a changed "
+                    "roster needs a higher one",
+                    options.roster.string(), given.roster.version, before.version));
+  check_successor(before, given.roster);
+  return given;
+}
+
+// Neighbours of the run before may not be those of the new one, so they are told first.
+void tell_neighbours(const JoinOptions& options, const KeyPair& keys, const AdoptedRoster& before,
+                     const AdoptedRoster& now, Connections& wire, SiteFolder& folder) {
+  const int own = before.roster.position(options.as);
+  if (own < 0 || same_run(before.roster, now.roster) ||
+      before.roster.sites[static_cast<std::size_t>(own)].key != keys.public_key)
+    return;
+  wire.open(wire_settings(before.roster, own, keys, options.listen));
+  folder.adopt(now);
+  MachineClock clock;
+  DiskStore store(folder.path());
+  hand_on_roster({clock, wire, store}, names_of(before, own), names_of(now, own));
+}
+
+// The last summary of a site that the roster does not name any more.
+json removed_from(const AdoptedRoster& adopted, const JoinOptions& options) {
+  json summary = RunFolder(options.out).read_summary().value_or(json{{"iterations", 0}});
+  summary["removed_by_version"] = adopted.roster.version;
+  return summary;
+}
 
 }  // namespace
 
 json join_network(const JoinOptions& options) {
   keep_memory_of_frames();
   SiteFolder folder(options.out);
-  const fs::path beside = options.roster.parent_path() / "operator.pub";
-  const AdoptedRoster adopted =
-      folder.read(options.roster, options.operator_file.empty() ? beside : options.operator_file);
-  const Roster& roster = adopted.roster;
-  const int own = roster.find(options.as);
-  const RosterSite& site = roster.sites[static_cast<std::size_t>(own)];
+  const std::optional<AdoptedRoster> kept = folder.kept();
+  AdoptedRoster adopted = newest_roster(options, folder, kept);
+  if (!kept) adopted.roster.find(options.as);
   const KeyPair keys = read_keys(options.key, KeyKind::site);
-  if (keys.public_key != site.key)
-    throw ConfigError(fmt::format("{}: is not the key that the roster has for site {}",
-                                  options.key.string(), site.name));
-  const Config config = with_own_data(roster.config, options);
-  const std::unique_ptr<SiteWire> wire = open_wire(
-      wire_settings(roster, own, graph_of(roster), keys, listen_at(site, options.listen)));
-  folder.adopt(adopted);
-  if (config.get<std::string>("precision") == "double")
-    return Join<double>(options, config, adopted, own, folder, *wire)();
-  return Join<float>(options, config, adopted, own, folder, *wire)();
+  Connections wire;
+  if (kept) tell_neighbours(options, keys, *kept, adopted, wire, folder);
+  for (;;) {
+    const Roster& roster = adopted.roster;
+    const int own = roster.position(options.as);
+    if (own < 0) {
+      folder.adopt(adopted);
+      return removed_from(adopted, options);
+    }
+    check_own_key(roster, own, keys, options);
+    const Config config = with_own_data(roster.config, options.data, options.test);
+    wire.open(wire_settings(roster, own, keys, options.listen));
+    Epoch epoch = config.get<std::string>("precision") == "double"
+                      ? run_epoch<double>(options, config, adopted, own, keys, folder, wire)
+                      : run_epoch<float>(options, config, adopted, own, keys, folder, wire);
+    if (epoch.summary) return *epoch.summary;
+    adopted = std::move(*epoch.next);
+  }
 }
 
 }  // namespace ticopd

@@ -165,7 +165,8 @@ KeyPair read_keys(const fs::path& file, KeyKind kind) {
                     "0600: chmod 600 {}",
                     file.string(), found.st_mode & 07777, file.string()));
   const json table = read_key_table(file, kind);
-  KeyPair keys{kind, table["name"], table["public"], table.value("secret", "")};
+  KeyPair keys{kind, table["name"], table["public"], ""};
+  if (table.contains("secret") && table["secret"].is_string()) keys.secret = table["secret"];
   const std::string secret = from_z85(keys.secret);
   if (secret.empty())
     throw FormatError(

@@ -4,7 +4,9 @@
 #include "ticopd/experiment/claim.hpp"
 #include "ticopd/experiment/prepare.hpp"
 #include "ticopd/site/keys.hpp"
+#include "ticopd/site/messages.hpp"
 #include "ticopd/site/network.hpp"
+#include "ticopd/site/own_data.hpp"
 #include "ticopd/site/roster.hpp"
 #include "ticopd/system/file.hpp"
 
@@ -26,6 +28,7 @@ void make_network(const NewNetwork& network) {
   if (network.port < 1 || network.port > 65536 - network.sites)
     throw UsageError(fmt::format("--port {}: allowed are 1 to {} for {} sites", network.port,
                                  65536 - network.sites, network.sites));
+  roster.config = with_shard_facts(roster.config);
   std::vector<KeyPair> keys;
   for (int s = 0, next = 0; s < network.sites; ++s) {
     keys.push_back(make_keys(KeyKind::site, fmt::format("site-{}", s)));
@@ -52,11 +55,26 @@ void make_network(const NewNetwork& network) {
   write_atomically(signature_file(file), signature_text(owner.public_key, sign(owner, text)));
 }
 
-void sign_roster(const fs::path& file, const fs::path& key) {
+void sign_roster(const fs::path& file, const fs::path& key, const fs::path& after) {
   const KeyPair owner = read_keys(key, KeyKind::owner);
   const std::string text = read_bytes(file);
-  check_roster(parse_roster(text, file.string()));
-  write_atomically(signature_file(file), signature_text(owner.public_key, sign(owner, text)));
+  const Roster roster = parse_roster(text, file.string());
+  check_roster(roster);
+  if (!after.empty()) {
+    const Roster before = parse_roster(read_bytes(after), after.string());
+    check_successor(before, roster);
+    if (roster.epoch > before.epoch && same_run(before, roster))
+      throw ConfigError(fmt::format(
+          "epoch {}: agents, graph and config are those of version {} in epoch {}, and a new epoch "
+          "costs the rounds that were made; if a site has lost its disk, sign without --after",
+          roster.epoch, before.version, before.epoch));
+  }
+  const std::string signature = signature_text(owner.public_key, sign(owner, text));
+  if (const std::size_t size = pack({text, signature}).size(); size > piece_bytes)
+    throw ConfigError(fmt::format(
+        "{}: {} bytes with its signature; allowed are {}, so that sites can hand it on in one message",
+        file.string(), size, piece_bytes));
+  write_atomically(signature_file(file), signature);
 }
 
 }  // namespace ticopd

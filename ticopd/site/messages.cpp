@@ -6,19 +6,23 @@
 #include "ticopd/transport/frame.hpp"
 
 namespace ticopd {
+
+const Versions own_versions{.protocol = 2, .frames = frame_version};
+
 namespace {
 
 constexpr std::array<char, 4> magic{'T', 'C', 'S', 'M'};
-constexpr std::uint16_t version = 1;
 
 // The header as it travels, little endian (docs/wire_format.md). Its last field is the XXH3-64 of
-// header and body with this field zero.
+// header and body with this field zero. Magic and versions stay where they are for ever.
 struct Header {
   std::array<char, 4> magic;
-  std::uint16_t version;
+  std::uint8_t protocol, frames;
   std::uint8_t type;
   std::uint8_t gap;
-  std::uint64_t network, from, to, nonce, sequence, safe, chain, offset, length;
+  std::uint64_t network, owner, roster;
+  std::uint32_t version, epoch;
+  std::uint64_t from, to, nonce, sequence, safe, chain, offset, length;
   std::uint32_t channel, body;
   std::uint64_t check;
 };
@@ -30,15 +34,45 @@ std::uint64_t check_of(Header header, std::span<const std::byte> body) {
   return hash_row(std::as_bytes(std::span(parts)));
 }
 
+// A body that this type of message can have.
+bool fits(const Header& h, std::span<const std::byte> body) {
+  switch (static_cast<MessageType>(h.type)) {
+    case MessageType::data:
+      return h.offset <= h.length && body.size() <= h.length - h.offset &&
+             (!body.empty() || h.length == 0);
+    case MessageType::ended:
+      return !body.empty() && body.size() <= most_reason_bytes;
+    case MessageType::roster:
+      return !body.empty();
+    default:
+      return body.empty() && h.safe <= h.sequence;
+  }
+}
+
 }  // namespace
 
 Bytes encode(const Message& m) {
-  Header h{magic,    version,   static_cast<std::uint8_t>(m.type),
-           m.gap,    m.network, m.from,
-           m.to,     m.nonce,   m.sequence,
-           m.safe,   m.chain,   m.offset,
-           m.length, m.channel, static_cast<std::uint32_t>(m.body.size()),
-           0};
+  Header h{.magic = magic,
+           .protocol = own_versions.protocol,
+           .frames = own_versions.frames,
+           .type = static_cast<std::uint8_t>(m.type),
+           .gap = m.gap,
+           .network = m.network,
+           .owner = m.roster.owner,
+           .roster = m.roster.bytes,
+           .version = m.roster.version,
+           .epoch = m.roster.epoch,
+           .from = m.from,
+           .to = m.to,
+           .nonce = m.nonce,
+           .sequence = m.sequence,
+           .safe = m.safe,
+           .chain = m.chain,
+           .offset = m.offset,
+           .length = m.length,
+           .channel = m.channel,
+           .body = static_cast<std::uint32_t>(m.body.size()),
+           .check = 0};
   h.check = check_of(h, m.body);
   Bytes bytes(sizeof h + m.body.size());
   std::memcpy(bytes.data(), &h, sizeof h);
@@ -46,18 +80,29 @@ Bytes encode(const Message& m) {
   return bytes;
 }
 
+std::optional<Versions> versions_of(std::span<const std::byte> bytes) {
+  if (bytes.size() < magic.size() + 2 || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
+    return std::nullopt;
+  return Versions{std::to_integer<std::uint8_t>(bytes[magic.size()]),
+                  std::to_integer<std::uint8_t>(bytes[magic.size() + 1])};
+}
+
 std::optional<Message> decode_message(std::span<const std::byte> bytes) {
   Header h;
+  if (versions_of(bytes) != own_versions) return std::nullopt;
   if (bytes.size() < sizeof h || bytes.size() > sizeof h + piece_bytes) return std::nullopt;
   std::memcpy(&h, bytes.data(), sizeof h);
   const std::span<const std::byte> body = bytes.subspan(sizeof h);
-  if (h.magic != magic || h.version != version || h.body != body.size() ||
-      h.check != check_of(h, body))
+  if (h.body != body.size() || h.check != check_of(h, body)) return std::nullopt;
+  if (h.type < 1 || h.type > static_cast<std::uint8_t>(MessageType::differs) || h.gap > 1)
     return std::nullopt;
-  if (h.type < 1 || h.type > static_cast<std::uint8_t>(MessageType::done) || h.gap > 1)
-    return std::nullopt;
+  if (!fits(h, body)) return std::nullopt;
   Message m{.type = static_cast<MessageType>(h.type),
             .network = h.network,
+            .roster = {.owner = h.owner,
+                       .bytes = h.roster,
+                       .version = h.version,
+                       .epoch = h.epoch},
             .from = h.from,
             .to = h.to,
             .nonce = h.nonce,
@@ -68,13 +113,7 @@ std::optional<Message> decode_message(std::span<const std::byte> bytes) {
             .length = h.length,
             .channel = h.channel,
             .gap = h.gap == 1};
-  if (m.type == MessageType::data) {
-    if (m.offset > m.length || body.size() > m.length - m.offset) return std::nullopt;
-    if (body.empty() && m.length != 0) return std::nullopt;
-    m.body.assign(body.begin(), body.end());
-  } else if (!body.empty() || m.safe > m.sequence) {
-    return std::nullopt;
-  }
+  m.body.assign(body.begin(), body.end());
   return m;
 }
 

@@ -26,8 +26,10 @@ void make_network(const NewNetwork& network);
 void make_key_files(const std::string& name, bool for_operator,
                     const std::filesystem::path& folder);
 
-// Checks a roster and writes its signature beside it.
-void sign_roster(const std::filesystem::path& roster, const std::filesystem::path& key);
+// Checks a roster and writes its signature beside it. `after`: the roster before it, which it must
+// be able to follow; empty: none.
+void sign_roster(const std::filesystem::path& roster, const std::filesystem::path& key,
+                 const std::filesystem::path& after = {});
 
 struct JoinOptions {
   std::filesystem::path roster, key, out;

@@ -33,6 +33,11 @@ enum class Bug : unsigned char {
   forget_consumed,   // do not count what was consumed
   confirm_too_soon,  // safe: before the checkpoint is on the disk
   save_in_flight,    // a checkpoint while a mirror is in flight
+  adopt_in_memory,   // act on a roster that is not on the disk
+  forget_start,      // a checkpoint without the start of its epoch
+  start_half_moved,  // begin an epoch in the middle of a round
+  any_epoch,         // take frames of another epoch
+  start_at_one,      // surrogates of an epoch begin as if all agents began alike
   count
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,6 +15,7 @@
 #include "ticopd/network/placement.hpp"
 #include "ticopd/numeric/parse_number.hpp"
 #include "ticopd/site/keys.hpp"
+#include "ticopd/site/own_data.hpp"
 #include "ticopd/system/text.hpp"
 #include "ticopd/transport/frame.hpp"
 
@@ -42,11 +44,12 @@ void refuse_other_keys(const json& table, const std::string& where,
       refuse(not_allowed(where, printable(key), std::span(allowed.begin(), allowed.size())));
 }
 
-std::uint32_t count_of(const json& roster, const char* key, const std::string& name) {
+std::uint32_t count_of(const json& roster, const char* key, const std::string& name,
+                       std::uint32_t least = 1) {
   const json value = roster.value(key, json());
-  if (!value.is_number_integer() || value < 1 || value > 0xffffffffu)
-    refuse(
-        fmt::format("{}: {} = {}: allowed is a whole number from 1 on", name, key, value.dump()));
+  if (!value.is_number_integer() || value < least || value > 0xffffffffu)
+    refuse(fmt::format("{}: {} = {}: allowed is a whole number from {} on", name, key, value.dump(),
+                       least));
   return value.get<std::uint32_t>();
 }
 
@@ -94,6 +97,7 @@ void check_config(const Config& config) {
         "graph.kind = \"file\": a roster names no files; write the edges into graph.edges, with "
         "graph.kind = \"edges\"");
   check(config);
+  check_shard_facts(config);
 }
 
 void check_agents(const Roster& roster, int agents) {
@@ -119,7 +123,20 @@ void check_agents(const Roster& roster, int agents) {
                         s.name, agent, next - 1));
 }
 
+// What the sites compute, and which of them computes what.
+json run_of(const Roster& roster) {
+  json all{roster.config.tree()["name"], roster.config.identity()};
+  for (const RosterSite& s : roster.sites) all.push_back({s.name, s.agents});
+  if (roster.schedules_after > 0) all.push_back(roster.schedules_after);
+  return all;
+}
+
 }  // namespace
+
+int Roster::position(std::string_view name) const {
+  const auto at = std::ranges::find(sites, name, &RosterSite::name);
+  return at == sites.end() ? -1 : static_cast<int>(at - sites.begin());
+}
 
 int Roster::find(std::string_view name) const {
   std::vector<std::string_view> names;
@@ -146,12 +163,14 @@ Roster parse_roster(std::string_view toml, const std::string& name) {
   const json table = table_of(toml, name);
   if (!table.is_object() || !table.contains("config") || !table.contains("site"))
     throw FormatError(fmt::format("{}: is not a roster ([[site]] or [config] is missing)", name));
-  refuse_other_keys(table, name, {"version", "epoch", "site", "config"});
+  refuse_other_keys(table, name, {"version", "epoch", "schedules_after", "site", "config"});
   if (!table["site"].is_array() || table["site"].size() < 2)
     refuse(fmt::format("{}: a network has two sites or more", name));
   Roster roster{.config = Config::resolved(table["config"], ".")};
   roster.version = count_of(table, "version", name);
   roster.epoch = count_of(table, "epoch", name);
+  if (table.contains("schedules_after"))
+    roster.schedules_after = count_of(table, "schedules_after", name, 0);
   for (const json& site : table["site"])
     roster.sites.push_back(parse_site(site, name, roster.sites.size()));
   return roster;
@@ -163,6 +182,7 @@ std::string roster_text(const Roster& roster) {
     table["site"].push_back({{"name", s.name}, {"agents", s.agents}, {"key", s.key}});
     if (!s.address.empty()) table["site"].back()["address"] = s.address;
   }
+  if (roster.schedules_after > 0) table["schedules_after"] = roster.schedules_after;
   table["config"] = roster.config.tree();
   return json_to_toml(table);
 }
@@ -183,6 +203,12 @@ void check_roster(const Roster& roster) {
       refuse(fmt::format("site {}: another site has the address {}", s.name, s.address));
   }
   check_config(roster.config);
+  if (roster.epoch == 1 && roster.schedules_after > 0)
+    refuse("schedules_after: the first epoch begins them; allowed is 0");
+  if (roster.epoch > 1 && roster.config.tree()["algorithm"]["name"] == "choco_gossip")
+    refuse(
+        "algorithm.name = \"choco_gossip\": has no second epoch: its models are its data, which "
+        "every round mixes; start a new network");
   const Graph graph = graph_of(roster);
   check_agents(roster, graph.agents());
   const auto neighbours = neighbouring_sites(roster, graph);
@@ -214,10 +240,57 @@ std::vector<std::vector<bool>> neighbouring_sites(const Roster& roster, const Gr
 }
 
 std::uint64_t network_number(const Roster& roster, const std::string& operator_key) {
-  json all{operator_key, roster.epoch, roster.config.tree()["name"], roster.config.identity()};
-  for (const RosterSite& s : roster.sites) all.push_back({s.name, s.agents});
+  json all{operator_key, roster.epoch};
+  for (json& part : run_of(roster)) all.push_back(std::move(part));
   const std::string text = all.dump();
   return hash_row(std::as_bytes(std::span(text)));
+}
+
+std::uint64_t owner_number(const Roster& roster, const std::string& operator_key) {
+  const std::string text = json{operator_key, roster.config.tree()["name"]}.dump();
+  return hash_row(std::as_bytes(std::span(text)));
+}
+
+bool same_run(const Roster& a, const Roster& b) {
+  return run_of(a) == run_of(b);
+}
+
+void check_successor(const Roster& before, const Roster& now) {
+  if (now.version <= before.version)
+    refuse(fmt::format("version {}: the roster before has version {}; a changed one needs a higher",
+                       now.version, before.version));
+  if (now.epoch < before.epoch)
+    refuse(fmt::format("epoch {}: the roster before has epoch {}; it never goes back", now.epoch,
+                       before.epoch));
+  if (now.config.tree()["name"] != before.config.tree()["name"])
+    refuse(fmt::format("config.name = {}: the roster before has {}; another name is another network",
+                       now.config.tree()["name"].dump(), before.config.tree()["name"].dump()));
+  if (!same_run(before, now) && now.epoch == before.epoch)
+    refuse(
+        fmt::format("epoch {}: agents, graph or config are not those of version {}: they need a "
+                    "higher epoch",
+                    now.epoch, before.version));
+}
+
+Bytes pack(const SignedRoster& roster) {
+  const auto length = static_cast<std::uint32_t>(roster.signature.size());
+  Bytes bytes(sizeof length + roster.signature.size() + roster.text.size());
+  std::memcpy(bytes.data(), &length, sizeof length);
+  std::ranges::copy(std::as_bytes(std::span(roster.signature)), bytes.begin() + sizeof length);
+  std::ranges::copy(std::as_bytes(std::span(roster.text)),
+                    bytes.end() - static_cast<std::ptrdiff_t>(roster.text.size()));
+  return bytes;
+}
+
+SignedRoster unpack_roster(std::span<const std::byte> bytes) {
+  std::uint32_t length = 0;
+  if (bytes.size() < sizeof length) throw FormatError("is no signed roster");
+  std::memcpy(&length, bytes.data(), sizeof length);
+  bytes = bytes.subspan(sizeof length);
+  if (length > bytes.size()) throw FormatError("is no signed roster");
+  const auto* text = reinterpret_cast<const char*>(bytes.data());
+  return {.text = std::string(text + length, bytes.size() - length),
+          .signature = std::string(text, length)};
 }
 
 fs::path signature_file(const fs::path& roster) {

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ticopd/bytes.hpp"
 #include "ticopd/experiment/config.hpp"
 #include "ticopd/graph/graph.hpp"
 
@@ -22,11 +24,13 @@ struct RosterSite {
 // of agents in the roster's order.
 struct Roster {
   std::uint32_t version = 1, epoch = 1;
+  std::uint32_t schedules_after = 0;  // rounds: where step sizes go on that depend on the round
   std::vector<RosterSite> sites = {};
   Config config;
 
-  int find(std::string_view name) const;  // ConfigError, with the nearest name
-  std::vector<int> blocks() const;        // agents of each site
+  int position(std::string_view name) const;  // -1: it is not there
+  int find(std::string_view name) const;      // ConfigError, with the nearest name
+  std::vector<int> blocks() const;            // agents of each site
   int agents() const;
 };
 
@@ -55,6 +59,24 @@ std::string signature_text(const std::string& operator_key, const std::string& s
 // operator signed it.
 void check_signature(std::string_view roster, std::string_view signature,
                      const std::string& operator_key, const std::string& name);
+
+// A roster and its signature in one piece, as sites hand it on and keep it: at most what fits a
+// message. Unpacking checks nothing but that there are two parts: FormatError.
+struct SignedRoster {
+  std::string text, signature;
+};
+Bytes pack(const SignedRoster& roster);
+SignedRoster unpack_roster(std::span<const std::byte> bytes);
+
+// A number of the operator and the run's name.
+std::uint64_t owner_number(const Roster& roster, const std::string& operator_key);
+
+// True if they have the same agents at the same sites, the same graph and config: one epoch.
+bool same_run(const Roster& a, const Roster& b);
+
+// ConfigError unless `now` may follow `before`: it has a higher version and no lower epoch, and a
+// change of agents, graph or config, and nothing else, raises the epoch.
+void check_successor(const Roster& before, const Roster& now);
 
 // "HOST:PORT"; the host of an IPv6 address stands in brackets. ConfigError naming `key`.
 struct Address {

@@ -35,11 +35,15 @@ struct SessionLimits {
   std::size_t piece = piece_bytes;  // of a frame in one message, at most
   std::size_t window = 8 << 20;     // bytes on their way to a peer, at most
   std::size_t frame = 2147483647;   // bytes of a frame, at most
+  std::size_t unread = 1ull << 32;  // bytes that came and were not popped; more is not taken
   Time hello = one_second / 2;      // between two hellos that nobody answers
   Time idle = one_second;           // between two `have` when nothing else is said
   Time resend = one_second;         // without progress: send again
   Time acknowledge = one_second / 10;  // after a frame came, at the latest
 };
+
+// More than any stream has. Numbers behind it are refused before they are added to.
+inline constexpr std::uint64_t most_frames = std::uint64_t{1} << 62;
 
 // A frame that the peer has not yet said to be safe.
 struct SentFrame {
@@ -91,6 +95,7 @@ class Session {
   std::size_t unsafe_bytes() const {
     return unsafe_bytes_;
   }  // of frames that came and are not safe
+  std::size_t unread_bytes() const { return unread_bytes_; }  // of frames to be popped
   bool connected() const { return peer_boot_ != 0; }
   bool confirmed() const { return peer_safe_ >= sent_; }  // the peer needs nothing more
   bool peer_done() const { return peer_done_; }
@@ -155,7 +160,7 @@ class Session {
   };
   std::map<std::uint32_t, std::deque<Kept>> inbox_;
   Bytes partial_;
-  std::size_t unsafe_bytes_ = 0;
+  std::size_t unsafe_bytes_ = 0, unread_bytes_ = 0;
   bool acknowledge_ = false, gap_ = false;
   std::size_t unsaid_bytes_ = 0;  // of frames that came since the peer was told
   Time unsaid_since_ = 0, said_at_ = 0;

@@ -9,46 +9,157 @@
 #include "ticopd/run/checkpoint_notes.hpp"
 #include "ticopd/run/digest.hpp"
 #include "ticopd/run/surroundings.hpp"
+#include "ticopd/site/end_note.hpp"
 #include "ticopd/site/planted.hpp"
 #include "ticopd/site/site_metrics.hpp"
 
 namespace ticopd {
 
+namespace {
+
+// A new roster makes this run one of the past.
+struct Superseded {};
+
+// So begins what this site finds itself; what others say names them.
+constexpr std::string_view own_divergence = "diverged: ";
+
+constexpr Time hand_on = 3 * one_second;  // at most, to pass a new roster on
+
+}  // namespace
+
 template <class T>
 struct Site<T>::State {
-  State(const RunFactory<T>& algorithm, const Setup<T>& s, World w, SiteOptions o)
-      : setup(s), world(w), options(std::move(o)), generations(world.store) {
-    std::optional<Generations::Found> found = generations.newest();
-    if (found && found->state.network != options.sites.network)
+  State(const RunFactory<T>& a, const Setup<T>& s, World w, SiteOptions o)
+      : algorithm(a), setup(s), world(w), options(std::move(o)), generations(world.store) {
+    found = generations.newest();
+    const bool here = found && found->state.epoch == epoch();
+    if (found && (found->state.epoch > epoch() || (here && found->state.closed)))
+      throw FormatError("this folder has left epoch " + std::to_string(epoch()) +
+                        " of the network: start the site with the newest roster");
+    if (here && found->state.network != options.sites.network)
       throw ConfigError("the folder of this site holds another run");
+    const bool restored = here && !is_start(found->bytes);
     std::vector<SessionRecord> records;
-    if (found) records = std::move(found->state.sessions);
+    if (restored) records = found->state.sessions;
     transport =
         std::make_unique<SiteTransport>(world, options.sites, options.limits, std::move(records));
     transport->on_wait(options.on_wait);
+    transport->on_roster([this](std::span<const std::byte> roster) { hear_roster(roster); });
     Surroundings<T> around = surroundings_of(setup, *transport, pool);
-    around.restored = found.has_value() && !planted(Bug::send_start_again);
+    around.restored = restored && !planted(Bug::send_start_again);
+    if (epoch() > 1 && !planted(Bug::start_at_one))
+      around.start_of = [this](int agent, std::span<T> x) {
+        std::ranges::copy(
+            start.row(static_cast<std::size_t>(agent - net->placement().first())), x.begin());
+      };
     net = std::make_unique<CpuNetwork<T>>(around);
-    algorithm_run = algorithm(*net);
-    if (found) restore(*found);
+    if (epoch() > 1) find_start(here);
+    if (restored)
+      restore_counts(found->state);
+    else
+      found.reset();
   }
 
-  void restore(const Generations::Found& found) {
-    const SiteState& s = found.state;
-    if (s.round > setup.iterations || s.ledger.size() != net->placement().rows())
+  std::uint32_t epoch() const { return options.sites.roster.epoch; }
+
+  // Where the hosted agents begin this epoch: as the folder has it, or else with the models of the
+  // epoch before. It is on the disk before anything is sent, beside the checkpoint that it is made
+  // of: whichever of the two is damaged, this site does not begin elsewhere the next time.
+  void find_start(bool here) {
+    start = Field<T>(net->placement().rows(), setup.objective->dimension());
+    std::vector<T> x0(start.cols());
+    setup.objective->start(setup.seed_of_problem(), x0);
+    start.fill_rows(x0);
+    if (found) put_back(here ? found->state.start : models_of(found->bytes), start);
+    if (here) return;
+    generations.write(encode_start({.network = options.sites.network,
+                                    .epoch = epoch(),
+                                    .start = kept(start),
+                                    .ledger = nlohmann::json::array(),
+                                    .logged = {},
+                                    .sessions = {}}));
+  }
+
+  // Its hash says that it was not damaged, and not that this program wrote it.
+  void check(const SiteState& s) const {
+    const std::size_t rows = net->placement().rows();
+    const auto fits = [&](const LoggedRows& l) {
+      return l.round <= s.round && l.rows.size() == rows;
+    };
+    if (s.round > setup.iterations || !s.ledger.is_array() || s.ledger.size() != rows ||
+        s.sessions.size() != options.sites.names.size() || !std::ranges::all_of(s.logged, fits) ||
+        !std::isfinite(s.seconds) || s.seconds < 0)
       throw FormatError("the checkpoint of this site is of another run");
-    restore_rows(found.bytes, *algorithm_run);
-    net->begin_round(s.round);
-    algorithm_run->resumed();
+  }
+
+  void restore_counts(const SiteState& s) try {
+    check(s);
     for (std::size_t row = 0; row < net->placement().rows(); ++row) {
       const int agent = net->placement().agent(row);
       net->ledger().agents[row] =
           ledger_agent(s.ledger[row], static_cast<std::size_t>(setup.graph.degree(agent)));
     }
     if (!planted(Bug::forget_log)) logged = s.logged;
-    consumed = transport->consumed();
     saved_round = s.round;
     seconds_before = s.seconds;
+  } catch (const nlohmann::json::exception&) {
+    throw FormatError("the checkpoint of this site is damaged (values of its head)");
+  }
+
+  // Makes the run, which may talk to neighbours, or takes it from the checkpoint.
+  void begin() {
+    algorithm_run = algorithm(*net);
+    if (found) {
+      restore_rows(found->bytes, *algorithm_run);
+      net->begin_round(found->state.round);
+      algorithm_run->resumed();
+      consumed = transport->consumed();
+      found.reset();
+    }
+    keep_models();
+  }
+
+  // A method may move x before it waits for others, so the last round's models are kept apart.
+  void keep_models() {
+    const Field<T>& x = algorithm_run->x();
+    if (complete.size() != x.size()) complete = Field<T>(x.rows(), x.cols());
+    for (std::size_t row = 0; row < x.rows(); ++row)
+      std::ranges::copy(x.row(row), complete.row(row).begin());
+  }
+
+  void hear_roster(std::span<const std::byte> roster) {
+    if (!options.on_roster) return;
+    const std::optional<SiteNames> next = options.on_roster(roster);
+    if (!next) return;
+    const bool same_run = next->network == options.sites.network;
+    transport->follow(*next);
+    if (same_run) {
+      options.sites.roster = next->roster;
+      options.sites.signed_roster = next->signed_roster;
+      return;
+    }
+    transport->hand_on(world.clock.now() + hand_on);
+    throw Superseded();
+  }
+
+  // The models are where the next epoch begins. If they cannot be written, it begins at those of an
+  // earlier checkpoint.
+  void close() {
+    if (complete.size() == 0) return;
+    try {
+      generations.write(encode_start({.round = round(),
+                                      .network = options.sites.network,
+                                      .epoch = epoch(),
+                                      .start = kept(planted(Bug::start_half_moved)
+                                                        ? algorithm_run->x()
+                                                        : complete),
+                                      .closed = true,
+                                      .ledger = nlohmann::json::array(),
+                                      .logged = {},
+                                      .sessions = {}}));
+    } catch (const DiskError& e) {
+      if (options.on_trouble) options.on_trouble(e.what());
+    }
   }
 
   double seconds() const {
@@ -57,7 +168,7 @@ struct Site<T>::State {
   }
   bool stopped() const { return options.stop != nullptr && options.stop->load(); }
 
-  std::uint32_t round() const { return net->round(); }
+  std::uint32_t round() const { return found ? found->state.round : net->round(); }
 
   void log() {
     algorithm_run->complete();
@@ -72,7 +183,7 @@ struct Site<T>::State {
     if (options.on_log) options.on_log(logged.back());
     for (std::size_t row = 0; row < x.rows(); ++row)
       if (!std::ranges::all_of(x.row(row), [](T v) { return std::isfinite(v); }))
-        throw Diverged("diverged: the model of agent " +
+        throw Diverged(std::string(own_divergence) + "the model of agent " +
                        std::to_string(net->placement().agent(row)) + " after round " +
                        std::to_string(round()));
   }
@@ -81,8 +192,9 @@ struct Site<T>::State {
     net->begin_round(round() + 1);
     transport->set_round(round());
     algorithm_run->step();
-    if (setup.watch.rounds(round(), setup.iterations)) log();
+    keep_models();
     if (options.on_round) options.on_round(round());
+    if (setup.watch.rounds(round(), setup.iterations)) log();
   }
 
   bool must_save() {
@@ -97,6 +209,8 @@ struct Site<T>::State {
     if (!planted(Bug::save_in_flight)) algorithm_run->complete();
     SiteState s{.round = round(),
                 .network = options.sites.network,
+                .epoch = epoch(),
+                .start = planted(Bug::forget_start) ? KeptRows() : kept(start),
                 .ledger = hosted_ledger(*net),
                 .logged = logged,
                 .sessions = transport->records(),
@@ -126,6 +240,43 @@ struct Site<T>::State {
   }
 
   SiteEnd run() {
+    try {
+      try {
+        if (const std::string why = ended.read(options.sites.network); !why.empty())
+          throw Diverged(why);
+        begin();
+        return make_rounds();
+      } catch (const Diverged& e) {
+        tell_end(e.what());
+        throw;
+      }
+    } catch (const Superseded&) {
+      close();
+      return SiteEnd::superseded;
+    }
+  }
+
+  // Neighbours end for the same reason, and so does this site if it is started again.
+  void tell_end(const std::string& what) {
+    std::string reason = what;
+    if (what.starts_with(own_divergence))
+      reason = options.sites.names[static_cast<std::size_t>(options.sites.own)] +
+               " diverged in round " + std::to_string(round());
+    try {
+      ended.write(options.sites.network, reason);
+    } catch (const DiskError& e) {
+      if (options.on_trouble) options.on_trouble(e.what());
+    }
+    transport->tell_end(reason);
+    const Time end = world.clock.now() + options.linger;
+    while (!transport->all_know_the_end() && world.clock.now() < end && !stopped()) {
+      if (options.on_parting) options.on_parting();
+      transport->pump(world.clock.now() + one_second / 10);
+    }
+    transport->pump(world.clock.now());
+  }
+
+  SiteEnd make_rounds() {
     saved_at = world.clock.now();
     if (round() == 0 && logged.empty() && setup.watch.rounds(0, setup.iterations)) log();
     while (round() < setup.iterations) {
@@ -163,10 +314,14 @@ struct Site<T>::State {
     return SiteEnd::confirmed;
   }
 
+  const RunFactory<T>& algorithm;
   const Setup<T>& setup;
   World world;
   SiteOptions options;
   Generations generations;
+  EndNote ended{world.store};
+  std::optional<Generations::Found> found;  // until the run has its rows
+  Field<T> start, complete;  // where the epoch began; the models of the last complete round
   Pool pool{setup.execution.threads};
   std::unique_ptr<SiteTransport> transport;
   std::unique_ptr<CpuNetwork<T>> net;
@@ -214,6 +369,10 @@ const std::vector<LoggedRows>& Site<T>::logged() const {
 template <class T>
 const Field<T>& Site<T>::x() const {
   return state_->algorithm_run->x();
+}
+template <class T>
+const Field<T>& Site<T>::start() const {
+  return state_->start;
 }
 template <class T>
 int Site<T>::first_agent() const {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,25 +31,34 @@ struct SiteOptions {
   const std::atomic<bool>* stop = nullptr;  // set from outside: saves after the round, and ends
   bool measure = false;                     // logged rounds have metrics
   std::function<void(const std::string& what)> on_trouble = {};  // a checkpoint failed; goes on
+  // A neighbour has a roster of a higher version. Whoever runs the site checks it, and keeps it in
+  // the folder before it says yes by what the site follows from now on; empty: it is not taken.
+  std::function<std::optional<SiteNames>(std::span<const std::byte> signed_roster)> on_roster = {};
 };
 
 enum class SiteEnd : unsigned char {
   confirmed,    // every neighbour has what it needs: this process is not needed any more
   stopped,      // asked to stop: saved, start it again
   unconfirmed,  // finished and saved; some neighbour may need frames: start it again
+  superseded,   // a new roster begins another epoch: make a Site for that, on the same folder
 };
 
 // One site's part of a run, from its newest checkpoint to the end. The bits do not depend on how
 // often this process, or any other, was killed and started again.
+//
+// In the first epoch all agents start where the objective says. A later epoch is a run that begins
+// with the models that this folder has of the last complete round before it.
 template <class T>
 class Site {
  public:
   // The placement of agents on sites is that of ranks: blocks of agents in the order of the sites.
+  // FormatError for a folder that is further than the roster.
   Site(const RunFactory<T>& algorithm, const Setup<T>& setup, World world, SiteOptions options);
   ~Site();
 
-  // Throws FormatError (a neighbour, or this folder, is not what it was), Diverged, DiskError (the
-  // last checkpoint could not be written), and what on_wait throws.
+  // Throws FormatError (a neighbour, or this folder, is not what it was), Diverged (this site, or
+  // another one that says so), DiskError (the last checkpoint could not be written), and what
+  // on_wait throws.
   SiteEnd run();
 
   std::uint32_t round() const;
@@ -55,7 +66,8 @@ class Site {
   nlohmann::json ledger() const;  // of the hosted agents, as checkpoints have it
   const SiteTransport& transport() const;
   const std::vector<LoggedRows>& logged() const;
-  const Field<T>& x() const;
+  const Field<T>& x() const;      // once it runs
+  const Field<T>& start() const;  // of the hosted agents; empty in the first epoch
   int first_agent() const;
   std::uint64_t resent_bytes() const;
 

@@ -7,12 +7,13 @@
 
 namespace ticopd {
 
-// The columns of a site's metrics.csv: those of level local. The cells of what it cannot know alone
-// are empty: the consensus, the sum of the duals.
+// The columns of a site's metrics.csv: those of level local, and the disagreement with the
+// neighbours. The cells of what it cannot know alone are empty: the consensus, the sum of the
+// duals.
 MetricColumns site_columns();
 
-// A row of them, over the hosted agents: means of bits and losses, sums of surrogate errors. Asks
-// no other site.
+// A row of them, over the hosted agents: means of bits and losses, sums of surrogate errors, the
+// worst test accuracy. Asks no other site.
 template <class T>
 std::string site_metrics(AnyNetwork<T>& net, AnyRun<T>& run, bool losses, double seconds);
 

@@ -20,10 +20,20 @@ struct LoggedRows {
   std::string metrics = {};   // a row of the site's metrics.csv; empty: it was not measured
 };
 
+// Rows of numbers, of 4 or 8 bytes each.
+struct KeptRows {
+  std::size_t rows = 0, cols = 0, scalar = 0;
+  Bytes bytes = {};
+  bool operator==(const KeptRows&) const = default;
+};
+
 // What a site's checkpoint holds beside the rows of its run.
 struct SiteState {
   std::uint32_t round = 0;
   std::uint64_t network = 0;
+  std::uint32_t epoch = 1;
+  KeptRows start = {};   // where the hosted agents began this epoch; empty in the first one
+  bool closed = false;   // the site has left this epoch, and `start` is where it ended
   nlohmann::json ledger;  // of the hosted agents
   std::vector<LoggedRows> logged;
   std::vector<SessionRecord> sessions;  // by site
@@ -34,15 +44,34 @@ struct SiteState {
 template <class T>
 Bytes encode_state(const SiteState& state, AnyRun<T>& run);
 
+// A checkpoint without rows of a run: the start of an epoch, or its end.
+Bytes encode_start(const SiteState& state);
+
 // FormatError if the bytes are damaged, or of another run than this one. Fills the run's rows.
 SiteState decode_state(std::span<const std::byte> bytes);
 template <class T>
 void restore_rows(std::span<const std::byte> bytes, AnyRun<T>& run);
 
+// True for what encode_start made.
+bool is_start(std::span<const std::byte> bytes);
+
+// The models in a checkpoint of any run: those of its last round, or of the start that it is.
+KeptRows models_of(std::span<const std::byte> bytes);
+template <class T>
+KeptRows kept(const Field<T>& rows);
+// The first rows of `to` become these, as far as there are some. ConfigError if they have another
+// length.
+template <class T>
+void put_back(const KeptRows& rows, Field<T>& to);
+
 extern template Bytes encode_state<float>(const SiteState&, AnyRun<float>&);
 extern template Bytes encode_state<double>(const SiteState&, AnyRun<double>&);
 extern template void restore_rows<float>(std::span<const std::byte>, AnyRun<float>&);
 extern template void restore_rows<double>(std::span<const std::byte>, AnyRun<double>&);
+extern template KeptRows kept<float>(const Field<float>&);
+extern template KeptRows kept<double>(const Field<double>&);
+extern template void put_back<float>(const KeptRows&, Field<float>&);
+extern template void put_back<double>(const KeptRows&, Field<double>&);
 
 // The two newest checkpoints of a site in its folder. A new one is written, flushed and given its
 // name before the oldest is removed, so that a site always finds a whole one; the frames that it

@@ -3,21 +3,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "ticopd/site/introduction.hpp"
 #include "ticopd/site/session.hpp"
 #include "ticopd/site/world.hpp"
 #include "ticopd/transport/transport.hpp"
 
 namespace ticopd {
-
-// The sites of a network, as one of them sees them.
-struct SiteNames {
-  std::vector<std::string> names;  // by number
-  int own = 0;
-  std::uint64_t network = 0;  // a number that all sites of this run share, and no others
-};
 
 // Frames between sites as a transport: a rank is a site. A frame is kept until the other site has
 // it in a checkpoint, so a site that is down for a while loses nothing; whoever needs its frames
@@ -36,6 +31,21 @@ class SiteTransport final : public Transport {
 
   void on_wait(OnWait f) { on_wait_ = std::move(f); }
 
+  // Called for a roster with a higher version than ours; may throw.
+  using OnRoster = std::function<void(std::span<const std::byte> signed_roster)>;
+  void on_roster(OnRoster f) { on_roster_ = std::move(f); }
+  // The roster is another one from now on.
+  void follow(const SiteNames& sites);
+  // Nothing is said any more but that, until every neighbour that was heard has it, or that time
+  // has come.
+  // `from_all`: neighbours that were not heard yet are waited for, too.
+  void hand_on(Time until, bool from_all = false);
+
+  // The run has diverged: neighbours are told, again and again. Whoever is told throws Diverged
+  // with this reason.
+  void tell_end(const std::string& reason);
+  bool all_know_the_end() const;
+
   // Sends what is due and takes in what comes, until then.
   void pump(Time until);
 
@@ -48,6 +58,11 @@ class SiteTransport final : public Transport {
   const Session& at(int site) const { return *sessions_[static_cast<std::size_t>(site)]; }
   bool all_done() const;  // every neighbour has said so, too
   std::uint64_t resent_bytes() const;
+  // Why this site and that one do not talk, in words; empty: they do, as far as is known.
+  const std::string& difference(int site) const {
+    return introductions_[static_cast<std::size_t>(site)].difference();
+  }
+  std::uint64_t dropped() const { return dropped_; }  // messages that cannot be read
 
  protected:
   void do_send(int to, std::uint32_t channel, Bytes frame) override;
@@ -56,12 +71,26 @@ class SiteTransport final : public Transport {
  private:
   Session& session(int site) { return *sessions_[static_cast<std::size_t>(site)]; }
   void send_due();
+  Time due() const;
+  void send(int site, Message m);
+  void hear_end(int site, const Message& m);
   void take(const Wire::Arrived& arrived);
 
   World& world_;
   SiteNames sites_;
   std::vector<std::unique_ptr<Session>> sessions_;  // by site; our own stays unused
+  std::vector<Introduction> introductions_;          // by site
+  std::uint64_t dropped_ = 0;
+  bool handing_on_ = false;
+  std::string end_;  // why the run has ended; empty: it has not
+  Time end_at_ = 0;  // when to say so again
+  std::vector<bool> knows_end_;  // by site
   OnWait on_wait_;
+  OnRoster on_roster_;
 };
+
+// For a site that is started with a roster of another run than before: it tells its neighbours of
+// that run, which may not be those of the new one. Waits for them, a few seconds at most.
+void hand_on_roster(World world, const SiteNames& before, const SiteNames& now);
 
 }  // namespace ticopd

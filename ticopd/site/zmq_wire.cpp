@@ -120,7 +120,6 @@ class ZmqWire final : public SiteWire {
   // What came last from there could not be read.
   void odd(int site) override {
     const auto i = static_cast<std::size_t>(site);
-    ++counts_.dropped;
     if (++peers_.at(i).odd < most_odd) return;
     ++counts_.cut_off;
     peers_[i].odd = 0;
@@ -248,6 +247,7 @@ class ZmqWire final : public SiteWire {
       zmq::message_t body;
       if (!peers_[i].dealer->recv(body, zmq::recv_flags::dontwait)) break;
       if (alone(*peers_[i].dealer, body)) return arrived_from(i, body);
+      ++counts_.dropped;
       odd(static_cast<int>(i));
     }
     return std::nullopt;
@@ -264,10 +264,8 @@ class ZmqWire final : public SiteWire {
       const std::optional<std::size_t> from = sender_of(body);
       const int connection = zmq_msg_get(body.handle(), ZMQ_SRCFD);
       const bool whole = alone(*listener_, body);
-      if (!from) {
-        ++counts_.dropped;
-        continue;
-      }
+      if (!from || !whole) ++counts_.dropped;
+      if (!from) continue;
       door_->greet(*from, connection);
       if (!whole) {
         odd(static_cast<int>(*from));

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "ticopd/error.hpp"
+#include "ticopd/network/placement.hpp"
 #include "ticopd/run/solve.hpp"
 #include "ticopd/system/cores.hpp"
 
@@ -35,6 +38,7 @@ class Tally {
     all_.messages += o.messages;
     all_.lost += o.lost;
     all_.checkpoints += o.checkpoints;
+    all_.rosters += o.rosters;
     all_.seconds += static_cast<double>(o.time) / static_cast<double>(one_second);
     all_.trace += o.trace;
     if (options_.on_progress) options_.on_progress(all_.played);
@@ -47,14 +51,55 @@ class Tally {
 };
 
 template <class T>
+Prepared<T> prepare_quietly(const Config& config, const PrepareOptions& options) {
+  Prepared<T> prepared = prepare<T>(config, options);
+  prepared.setup.execution = {};
+  prepared.setup.watch.level = MetricLevel::rows;
+  prepared.setup.watch.lyapunov = {};
+  return prepared;
+}
+
+// The rosters that are handed out while some seeds go on: one of the same run, an epoch without the
+// last site, and one with a new site in its place. A graph that cannot be smaller stays as it is.
+template <class T>
+class LaterRosters {
+ public:
+  LaterRosters(const Config& config, const PrepareOptions& options, const Prepared<T>& now,
+               int sites) {
+    std::vector<std::string> names;
+    for (int s = 0; s < sites; ++s) names.push_back(fmt::format("site-{}", s));
+    all.push_back({now.algorithm, now.setup, names});
+    if (config.tree()["algorithm"]["name"] == "choco_gossip") return;  // has no second epoch
+    std::vector<std::string> fewer = names;
+    try {
+      const int agents = now.setup.graph.agents();
+      const Placement last(now.setup.graph, sites, sites - 1);
+      nlohmann::json tree = config.tree();
+      tree["graph"]["agents"] = agents - static_cast<int>(last.rows());
+      if (sites < 3) throw ConfigError("two sites are the least");
+      smaller_ = std::make_unique<Prepared<T>>(
+          prepare_quietly<T>(Config::resolved(std::move(tree), config.folder()), options));
+      fewer.pop_back();
+    } catch (const ConfigError&) {
+      smaller_.reset();
+    }
+    const Prepared<T>& second = smaller_ ? *smaller_ : now;
+    all.push_back({second.algorithm, second.setup, fewer, 2});
+    names.back() = fmt::format("site-{}", sites);
+    all.push_back({now.algorithm, now.setup, names, 3});
+  }
+  std::vector<SimRoster<T>> all;
+
+ private:
+  std::unique_ptr<Prepared<T>> smaller_;
+};
+
+template <class T>
 Simulated simulate_as(const Config& config, const SimulationOptions& options) {
   PrepareOptions prepare_options = options.prepare;
   const int threads = prepare_options.threads > 0 ? prepare_options.threads : usable_cores();
-  Prepared<T> prepared = prepare<T>(config, prepare_options);
-  Setup<T>& setup = prepared.setup;
-  setup.execution = {};
-  setup.watch.level = MetricLevel::rows;
-  setup.watch.lyapunov = {};
+  const Prepared<T> prepared = prepare_quietly<T>(config, prepare_options);
+  const Setup<T>& setup = prepared.setup;
   const int agents = setup.graph.agents();
   Simulated all;
   all.sites = options.sites > 0 ? options.sites : std::min(agents, most_sites_by_default);
@@ -62,7 +107,8 @@ Simulated simulate_as(const Config& config, const SimulationOptions& options) {
     throw ConfigError(fmt::format("--sites {}: allowed are 2 to {}, the number of agents",
                                   all.sites, agents));
   all.digest = solve(prepared.algorithm, setup).digest;
-  const SimProblem<T> problem{prepared.algorithm, setup, all.sites, all.digest};
+  LaterRosters<T> later(config, prepare_options, prepared, all.sites);
+  const SimProblem<T> problem{prepared.algorithm, setup, all.sites, all.digest, later.all};
   Tally tally(all, options);
   std::atomic<std::uint64_t> next = options.first;
   const auto stopped = [&] { return options.stop != nullptr && options.stop->load(); };

@@ -24,7 +24,7 @@ struct SimulationOptions {
 // What came of all seeds.
 struct Simulated {
   std::uint64_t played = 0, same = 0, refused = 0;
-  std::uint64_t kills = 0, power_losses = 0, messages = 0, lost = 0, checkpoints = 0;
+  std::uint64_t kills = 0, power_losses = 0, messages = 0, lost = 0, checkpoints = 0, rosters = 0;
   double seconds = 0;  // on the virtual clocks
   int sites = 0;
   std::string digest;                              // of the undisturbed run

@@ -15,7 +15,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "frames are little endian");
 
 constexpr std::array<char, 4> magic{'T', 'i', 'C', 'o'};
-constexpr std::uint8_t frame_version = 1;
 constexpr std::size_t checksum_at = frame_header_bytes - sizeof(std::uint64_t);
 
 // The header as it stands on the wire. The static_asserts make the struct's layout that of

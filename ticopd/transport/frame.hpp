@@ -31,6 +31,7 @@ struct FrameHeader {
 };
 
 inline constexpr std::size_t frame_header_bytes = 56;
+inline constexpr std::uint8_t frame_version = 1;
 
 Bytes make_frame(const FrameHeader& header, std::span<const std::byte> body);
 

@@ -23,6 +23,23 @@ export interface Group {
 /** `missing`: what is no run of the report yet, or any more, and why. */
 export interface LiveAddress { events: string; report: string; missing: string[] }
 
+/** What `ticopd network status --json` says of a site. */
+export interface Site {
+  name: string;
+  up: boolean;
+  state: string;
+  round: number;
+  iterations: number;
+  epoch: number;
+  waiting: { site: string; seconds: number } | null;
+  connected: number;
+  peers: number;
+  /** Bytes. */
+  sent: number;
+  received: number;
+  resent: number;
+}
+
 export interface Run {
   label: string;
   folder: string;
@@ -63,6 +80,7 @@ export interface Report {
   sweep: string[];
   band: string;
   groups: Group[];
+  sites: Site[];
   live: LiveAddress | null;
 }
 
@@ -147,6 +165,28 @@ function readLive(value: unknown): LiveAddress | null {
   if (!isTree(value)) return null;
   return { events: text(value['events']), report: text(value['report']),
     missing: list(value['missing']).map(text) };
+}
+
+export function readSites(value: unknown): Site[] {
+  return list(value).filter(isTree).map((site) => {
+    const peers = list(site['peers']).filter(isTree);
+    const sum = (key: string): number => peers.reduce((all, peer) => all + count(peer[key]), 0);
+    const waiting = site['waiting'];
+    return {
+      name: text(site['name']),
+      up: site['up'] === true,
+      state: text(site['state']),
+      round: count(site['round']),
+      iterations: count(site['iterations']),
+      epoch: count(site['epoch']),
+      waiting: isTree(waiting) ? { site: text(waiting['site']), seconds: count(waiting['seconds']) } : null,
+      connected: peers.filter((peer) => peer['connected'] === true).length,
+      peers: peers.length,
+      sent: sum('sent_bytes'),
+      received: sum('received_bytes'),
+      resent: count(site['resent_bytes']),
+    };
+  });
 }
 
 function readReached(value: unknown): Reached | null {
@@ -242,6 +282,7 @@ export function readReport(tree: unknown): Report {
     band: text(tree['band']) || 'range',
     groups: list(tree['groups']).filter(isTree).map((group, i) => readGroup(group, runs, i))
       .filter((group): group is Group => group !== null),
+    sites: readSites(tree['sites']),
     live: readLive(tree['live']),
   };
 }

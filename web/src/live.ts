@@ -1,6 +1,6 @@
 // A page that "ticopd watch" serves: new rows arrive while runs go on.
 
-import { cell, readLast, readReport } from './data';
+import { cell, readLast, readReport, readSites } from './data';
 import type { LiveAddress, Run } from './data';
 import { html } from './dom';
 import type { Store } from './store';
@@ -55,6 +55,10 @@ class LiveReport {
     events.addEventListener('open', () => this.set(this.ended ? 'ended' : 'live'));
     events.addEventListener('report', (event) => this.take(JSON.parse(event.data as string)));
     events.addEventListener('rows', (event) => this.takeRows(JSON.parse(event.data as string) as Rows));
+    events.addEventListener('sites', (event) => {
+      this.store.report.sites = readSites(JSON.parse(event.data as string));
+      this.store.tell('sites');
+    });
     events.addEventListener('end', () => {
       this.ended = true;
       this.set('ended');

@@ -13,10 +13,11 @@ import { panelSection } from './panels';
 import { Store } from './store';
 import { sweepSection } from './sweep';
 import { summarySection } from './table';
+import { siteSection } from './sites';
 import { startTheme, themeButton } from './theme';
 import { dateWords } from './words';
 
-const sections = [['summary', 'Summary'], ['curves', 'Curves'], ['sweep', 'Sweep'],
+const sections = [['sites', 'Sites'], ['summary', 'Summary'], ['curves', 'Curves'], ['sweep', 'Sweep'],
   ['network', 'Network'], ['configs', 'Configurations'], ['reproduce', 'How to reproduce']] as const;
 
 function metaWords(report: Report): string {
@@ -51,7 +52,10 @@ function header(store: Store): HTMLElement {
 
 function contents(store: Store): HTMLElement {
   const links = sections.map(([id, words]) => html('li', {}, html('a', { href: `#${id}` }, words)));
-  const show = (): void => { links[2]!.hidden = store.report.sweep.length === 0; };
+  const show = (): void => {
+    links[0]!.hidden = store.report.sites.length === 0;
+    links[3]!.hidden = store.report.sweep.length === 0;
+  };
   store.on(['data'], show);
   show();
   return html('nav', { 'aria-label': 'Sections' }, html('ul', {}, ...links));
@@ -60,7 +64,7 @@ function contents(store: Store): HTMLElement {
 /** The sections of a report with runs, into the page. */
 function fillMain(main: HTMLElement, store: Store): void {
   const panels = panelSection(store);
-  main.replaceChildren(summarySection(store), panels.element, sweepSection(store), networkSection(store),
+  main.replaceChildren(siteSection(store), summarySection(store), panels.element, sweepSection(store), networkSection(store),
     configSection(store), reproduceSection(store));
   main.before(contents(store));
   panels.draw();

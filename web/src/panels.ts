@@ -16,7 +16,7 @@ type Side = keyof typeof firstAxis;
 
 /** Without a test set there is no accuracy; the average model's loss takes its row. */
 export function metricsOf(runs: Run[]): { metrics: string[]; note: string } {
-  const metrics = ['loss_max', 'loss_local', 'grad_norm2_max', 'consensus']
+  const metrics = ['loss_max', 'loss_local', 'grad_norm2_max', 'consensus', 'disagreement']
     .filter((metric) => runs.some((run) => isMeasured(run, metric)));
   if (runs.some((run) => hasValues(run, 'accuracy_min'))) {
     return { metrics: [...metrics, 'accuracy_min'], note: '' };

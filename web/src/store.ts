@@ -11,7 +11,7 @@ import { largerIsBetter, nameColumns, xColumns } from './words';
 
 export interface PanelView { x: string; y: string; logX: boolean; logY: boolean }
 
-export type Topic = 'data' | 'shown' | 'view' | 'zoom' | 'order' | 'highlight';
+export type Topic = 'data' | 'shown' | 'view' | 'zoom' | 'order' | 'highlight' | 'sites';
 
 export class Store {
   report: Report;
