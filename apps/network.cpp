@@ -87,6 +87,8 @@ std::string line_of(const json& s) {
   std::string line = fmt::format("{}  round {} of {}  {} of {} neighbours up",
                                  s["name"].get<std::string>(), s["round"].get<std::uint32_t>(),
                                  s["iterations"].get<std::uint32_t>(), up, s["peers"].size());
+  if (const auto version = s.value("version", 1u); version > 1)
+    line += fmt::format("  roster {}, epoch {}", version, s.value("epoch", 1u));
   if (s.contains("waiting"))  // first: what does not fit the terminal is cut off
     line += fmt::format("  waiting for {} since {}", s["waiting"]["site"].get<std::string>(),
                         duration(s["waiting"]["seconds"].get<double>()));

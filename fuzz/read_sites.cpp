@@ -13,6 +13,7 @@
 #include "ticopd/site/keys.hpp"
 #include "ticopd/site/network.hpp"
 #include "ticopd/site/roster.hpp"
+#include "ticopd/site/signed_roster.hpp"
 #include "ticopd/site/site_metrics.hpp"
 
 namespace ticopd {

@@ -14,7 +14,7 @@
 #include "ticopd/network/cpu.hpp"
 #include "ticopd/run/surroundings.hpp"
 #include "ticopd/site/disk_store.hpp"
-#include "ticopd/site/site_state.hpp"
+#include "ticopd/site/generations.hpp"
 #include "ticopd/system/file.hpp"
 
 namespace ticopd {

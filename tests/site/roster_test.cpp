@@ -8,6 +8,7 @@
 
 #include "ticopd/error.hpp"
 #include "ticopd/site/keys.hpp"
+#include "ticopd/site/signed_roster.hpp"
 
 namespace ticopd {
 namespace {
@@ -65,7 +66,8 @@ TEST(Roster, WhatMayFollowIt) {
   EXPECT_TRUE(refused([](Roster& r) { r.sites[1].key = "another"; }, ""));
   EXPECT_TRUE(refused([](Roster& r) { r.version = 1; }, "version 1"));
   EXPECT_TRUE(refused([](Roster& r) { r.sites.pop_back(); }, "higher epoch"));
-  EXPECT_TRUE(refused([](Roster& r) { r.config = changed("algorithm.alpha=0.2"); }, "higher epoch"));
+  EXPECT_TRUE(
+      refused([](Roster& r) { r.config = changed("algorithm.alpha=0.2"); }, "higher epoch"));
   EXPECT_TRUE(refused([](Roster& r) { r.config = changed("name=other"); }, "config.name"));
   EXPECT_TRUE(refused(
       [](Roster& r) {

@@ -12,8 +12,8 @@ void begin_epoch(Prepared<T>& prepared, const Config& config, const EpochInfo& e
   for (auto& [name, schedule] : options.parameters)
     schedule = schedule.after(epoch.schedules_after);
   Warnings said_before;
-  prepared.algorithm = make_algorithm<T>(options, prepared.spectrum, said_before,
-                                         prepared.setup.iterations);
+  prepared.algorithm =
+      make_algorithm<T>(options, prepared.spectrum, said_before, prepared.setup.iterations);
 }
 
 template void begin_epoch(Prepared<float>&, const Config&, const EpochInfo&);

@@ -9,9 +9,9 @@
 #include "ticopd/error.hpp"
 #include "ticopd/network/placement.hpp"
 #include "ticopd/run/digest.hpp"
+#include "ticopd/run/epoch.hpp"
 #include "ticopd/run/solve.hpp"
 #include "ticopd/sim/sim_world.hpp"
-#include "ticopd/run/epoch.hpp"
 #include "ticopd/site/kept_roster.hpp"
 #include "ticopd/site/site.hpp"
 #include "ticopd/transport/frame.hpp"
@@ -34,8 +34,7 @@ std::size_t roster_of(std::span<const std::byte> text) {
 template <class T>
 Placement placement_of(const SimRoster<T>& r, int own) {
   std::vector<std::size_t> sizes;
-  for (int i = 0; i < r.setup.graph.agents(); ++i)
-    sizes.push_back(r.setup.objective->samples(i));
+  for (int i = 0; i < r.setup.graph.agents(); ++i) sizes.push_back(r.setup.objective->samples(i));
   return {r.setup.graph, static_cast<int>(r.sites.size()), own, sizes, r.setup.execution.blocks};
 }
 
@@ -85,10 +84,10 @@ class Game {
   Game(const SimProblem<T>& problem, std::uint64_t seed, const Faults& faults)
       : problem_(problem),
         dice_(seed ^ 0x5175),
-        rosters_(problem, faults.has("roster") ? static_cast<std::size_t>(dice_.between(
-                                                     0, static_cast<std::int64_t>(
-                                                            problem.later.size())))
-                                               : 0),
+        rosters_(problem, faults.has("roster")
+                              ? static_cast<std::size_t>(dice_.between(
+                                    0, static_cast<std::int64_t>(problem.later.size())))
+                              : 0),
         world_(rosters_.sites(), seed, faults) {
     options_.checkpoint_rounds = static_cast<std::uint32_t>(dice_.between(1, 8));
     options_.limits.piece = static_cast<std::size_t>(dice_.between(16, 400));
@@ -204,8 +203,7 @@ class Game {
     // put back to an old copy of its folder, or have missed the last word.
     o.on_wait = [this, &site](int number, Time since) {
       if (world_.now() > since + 100 * one_second)
-        world_.start_again(
-            world_.sites(site.follows).names[static_cast<std::size_t>(number)]);
+        world_.start_again(world_.sites(site.follows).names[static_cast<std::size_t>(number)]);
     };
     o.on_roster = [this, &site](std::span<const std::byte> text) -> std::optional<SiteNames> {
       const std::size_t roster = roster_of(text);

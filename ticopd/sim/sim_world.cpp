@@ -20,64 +20,6 @@ int SimSites::find(const std::string& name) const {
   return at == names.end() ? -1 : static_cast<int>(at - names.begin());
 }
 
-void SimSite::point() {
-  if (world_.now() != counted_at_) {
-    counted_at_ = world_.now();
-    calls_now_ = 0;
-  }
-  if (++calls_now_ > 1'000'000) throw std::runtime_error("it spins: a million calls at one moment");
-  if (calls_to_live < 0) return;
-  if (calls_to_live-- == 0) throw Killed();
-}
-
-Time SimSite::now() {
-  point();
-  return world_.now();
-}
-
-std::uint64_t SimSite::random() {
-  return random_.next();
-}
-
-void SimSite::send(int site, Bytes message) {
-  point();
-  world_.carry(machine_, site, std::move(message));
-}
-
-std::optional<Wire::Arrived> SimSite::receive(Time until) {
-  point();
-  while (inbox.empty() && until > world_.now()) {
-    waiting = true;
-    world_.wake_at(until, machine_, ++wakes);
-    fiber->yield();
-    waiting = false;
-    point();
-  }
-  if (inbox.empty()) return std::nullopt;
-  Arrived first = std::move(inbox.front());
-  inbox.pop_front();
-  return first;
-}
-
-void SimSite::write(const std::string& file, std::span<const std::byte> bytes) {
-  point();
-  disk.write(file, bytes);
-  point();
-}
-
-void SimSite::sync(const std::string& file) {
-  point();
-  disk.sync(file, std::exchange(fsync_fails, false), random_);
-  ++world_.outcome.checkpoints;
-  point();
-}
-
-void SimSite::rename(const std::string& from, const std::string& to) {
-  point();
-  disk.rename(from, to);
-  point();
-}
-
 SimWorld::SimWorld(std::vector<SimSites> rosters, std::uint64_t seed, const Faults& faults)
     : rosters_(std::move(rosters)), faults_(faults), random_(seed) {
   for (const std::string& site : rosters_.front().names) add_machine(site);
@@ -127,7 +69,10 @@ void SimWorld::plan() {
          .number = static_cast<std::uint64_t>(random_.between(0, kinds - 1))});
   add({.at = healed_, .order = 0, .type = EventType::heal, .machine = 0});
   for (int m = 0; m < static_cast<int>(machines); ++m)
-    add({.at = random_.between(0, 5 * latency_), .order = 0, .type = EventType::start, .machine = m});
+    add({.at = random_.between(0, 5 * latency_),
+         .order = 0,
+         .type = EventType::start,
+         .machine = m});
   Time at = 0;
   for (std::size_t r = 1; r < rosters_.size(); ++r) {
     at += random_.between(1, healed_);
@@ -305,8 +250,8 @@ void SimWorld::start_again(const std::string& name) {
 
 bool SimWorld::may_refuse(const std::string& refusing, const std::string& why) const {
   return suspects_.contains(refusing) || std::ranges::any_of(suspects_, [&](const auto& s) {
-    return why.find("site " + s + ": ") != std::string::npos;
-  });
+           return why.find("site " + s + ": ") != std::string::npos;
+         });
 }
 
 void SimWorld::resume(SimSite& site, int machine) {

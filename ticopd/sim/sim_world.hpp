@@ -68,7 +68,7 @@ class SimSite final : public Clock, public Wire, public Store {
   std::vector<LoggedRows> logged;  // of the last process that ended well, and where it began
   KeptRows start;
   std::set<std::uint64_t> models;  // hashes of all rows that a complete round has ended with
-  std::string diverged;  // why the last process ended, if it was that
+  std::string diverged;            // why the last process ended, if it was that
 
   SimRandom& dice() { return random_; }
 
@@ -146,12 +146,12 @@ class SimWorld {
   std::size_t handed_out_ = 0;
   std::uint64_t order_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::map<std::pair<int, int>, Time> cut_until_;  // by machines, one way
+  std::map<std::pair<int, int>, Time> cut_until_;     // by machines, one way
   std::map<std::pair<int, std::string>, int> route_;  // from a machine to a site that has a clone
   std::int64_t loss_ = 0, duplicate_ = 0;             // in a thousand
   Time latency_ = 0, jitter_ = 0;
-  std::map<int, int> flips_;         // by machine
-  std::set<std::string> suspects_;   // sites of which a refusal is right
+  std::map<int, int> flips_;        // by machine
+  std::set<std::string> suspects_;  // sites of which a refusal is right
 };
 
 }  // namespace ticopd

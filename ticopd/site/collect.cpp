@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "ticopd/data/npy.hpp"
 #include "ticopd/error.hpp"
@@ -280,7 +281,11 @@ json collect_network(const std::vector<fs::path>& folders, const fs::path& out) 
   for (const char* key : {"site", "memory", "transport"}) all.erase(key);
   all["seconds"] = {{"total", seconds}};
   all["date"] = utc_now();
-  MetricColumns columns = site_columns(), last = metric_columns(MetricLevel::local);
+  const MetricColumns columns = site_columns();
+  MetricColumns last = columns;  // at the end the models of all agents are here
+  for (MetricInfo& column : last)
+    if (column.column == "consensus")
+      column.value = [](const Metrics& m) { return std::optional<double>(m.consensus); };
   RunFolder folder(out, columns);
   folder.claim(false);
   folder.create();

@@ -25,11 +25,10 @@ std::string listen_at(const RosterSite& site, const std::string& given) {
 
 WireSettings wire_settings(const Roster& roster, int own, const KeyPair& keys,
                            const std::string& listen) {
-  WireSettings settings{
-      .own = own,
-      .sites = {},
-      .secret = from_z85(keys.secret),
-      .listen = listen_at(roster.sites[static_cast<std::size_t>(own)], listen)};
+  WireSettings settings{.own = own,
+                        .sites = {},
+                        .secret = from_z85(keys.secret),
+                        .listen = listen_at(roster.sites[static_cast<std::size_t>(own)], listen)};
   const auto neighbours = neighbouring_sites(roster, graph_of(roster));
   for (std::size_t i = 0; i < roster.sites.size(); ++i)
     settings.sites.push_back({.name = roster.sites[i].name,

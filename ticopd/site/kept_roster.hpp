@@ -10,7 +10,7 @@ class KeptRoster {
  public:
   explicit KeptRoster(Store& store) : store_(store) {}
 
-  Bytes read();  // empty: there is none
+  Bytes read();                                          // empty: there is none
   void write(std::span<const std::byte> signed_roster);  // DiskError: it may not be acted on
 
  private:

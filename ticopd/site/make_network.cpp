@@ -8,6 +8,7 @@
 #include "ticopd/site/network.hpp"
 #include "ticopd/site/own_data.hpp"
 #include "ticopd/site/roster.hpp"
+#include "ticopd/site/signed_roster.hpp"
 #include "ticopd/system/file.hpp"
 
 namespace ticopd {
@@ -71,9 +72,10 @@ void sign_roster(const fs::path& file, const fs::path& key, const fs::path& afte
   }
   const std::string signature = signature_text(owner.public_key, sign(owner, text));
   if (const std::size_t size = pack({text, signature}).size(); size > piece_bytes)
-    throw ConfigError(fmt::format(
-        "{}: {} bytes with its signature; allowed are {}, so that sites can hand it on in one message",
-        file.string(), size, piece_bytes));
+    throw ConfigError(
+        fmt::format("{}: {} bytes with its signature; allowed are {}, so that sites can hand it on "
+                    "in one message",
+                    file.string(), size, piece_bytes));
   write_atomically(signature_file(file), signature);
 }
 

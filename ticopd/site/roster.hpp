@@ -1,13 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "ticopd/bytes.hpp"
 #include "ticopd/experiment/config.hpp"
 #include "ticopd/graph/graph.hpp"
 
@@ -51,22 +48,6 @@ Graph graph_of(const Roster& roster);
 // A number that all sites of this run share, and no others. A change of keys, addresses and
 // machines leaves it as it is.
 std::uint64_t network_number(const Roster& roster, const std::string& operator_key);
-
-// The detached signature beside a roster, over its exact bytes.
-std::filesystem::path signature_file(const std::filesystem::path& roster);
-std::string signature_text(const std::string& operator_key, const std::string& signature);
-// FormatError: damaged, or the roster was changed after it was signed. ConfigError: another
-// operator signed it.
-void check_signature(std::string_view roster, std::string_view signature,
-                     const std::string& operator_key, const std::string& name);
-
-// A roster and its signature in one piece, as sites hand it on and keep it: at most what fits a
-// message. Unpacking checks nothing but that there are two parts: FormatError.
-struct SignedRoster {
-  std::string text, signature;
-};
-Bytes pack(const SignedRoster& roster);
-SignedRoster unpack_roster(std::span<const std::byte> bytes);
 
 // A number of the operator and the run's name.
 std::uint64_t owner_number(const Roster& roster, const std::string& operator_key);

@@ -10,6 +10,7 @@
 #include "ticopd/run/digest.hpp"
 #include "ticopd/run/surroundings.hpp"
 #include "ticopd/site/end_note.hpp"
+#include "ticopd/site/generations.hpp"
 #include "ticopd/site/planted.hpp"
 #include "ticopd/site/site_metrics.hpp"
 
@@ -49,8 +50,8 @@ struct Site<T>::State {
     around.restored = restored && !planted(Bug::send_start_again);
     if (epoch() > 1 && !planted(Bug::start_at_one))
       around.start_of = [this](int agent, std::span<T> x) {
-        std::ranges::copy(
-            start.row(static_cast<std::size_t>(agent - net->placement().first())), x.begin());
+        std::ranges::copy(start.row(static_cast<std::size_t>(agent - net->placement().first())),
+                          x.begin());
       };
     net = std::make_unique<CpuNetwork<T>>(around);
     if (epoch() > 1) find_start(here);
@@ -72,6 +73,8 @@ struct Site<T>::State {
     start.fill_rows(x0);
     if (found) put_back(here ? found->state.start : models_of(found->bytes), start);
     if (here) return;
+    for (std::size_t row = 0; row < start.rows(); ++row)  // the epoch before has diverged
+      if (!is_finite(start.row(row))) std::ranges::copy(x0, start.row(row).begin());
     generations.write(encode_start({.network = options.sites.network,
                                     .epoch = epoch(),
                                     .start = kept(start),
@@ -147,16 +150,15 @@ struct Site<T>::State {
   void close() {
     if (complete.size() == 0) return;
     try {
-      generations.write(encode_start({.round = round(),
-                                      .network = options.sites.network,
-                                      .epoch = epoch(),
-                                      .start = kept(planted(Bug::start_half_moved)
-                                                        ? algorithm_run->x()
-                                                        : complete),
-                                      .closed = true,
-                                      .ledger = nlohmann::json::array(),
-                                      .logged = {},
-                                      .sessions = {}}));
+      generations.write(encode_start(
+          {.round = round(),
+           .network = options.sites.network,
+           .epoch = epoch(),
+           .start = kept(planted(Bug::start_half_moved) ? algorithm_run->x() : complete),
+           .closed = true,
+           .ledger = nlohmann::json::array(),
+           .logged = {},
+           .sessions = {}}));
     } catch (const DiskError& e) {
       if (options.on_trouble) options.on_trouble(e.what());
     }
@@ -165,6 +167,9 @@ struct Site<T>::State {
   double seconds() const {
     return seconds_before +
            static_cast<double>(world.clock.now() - started_at) / static_cast<double>(one_second);
+  }
+  static bool is_finite(std::span<const T> row) {
+    return std::ranges::all_of(row, [](T v) { return std::isfinite(v); });
   }
   bool stopped() const { return options.stop != nullptr && options.stop->load(); }
 
@@ -182,7 +187,7 @@ struct Site<T>::State {
     logged.push_back(std::move(rows));
     if (options.on_log) options.on_log(logged.back());
     for (std::size_t row = 0; row < x.rows(); ++row)
-      if (!std::ranges::all_of(x.row(row), [](T v) { return std::isfinite(v); }))
+      if (!is_finite(x.row(row)))
         throw Diverged(std::string(own_divergence) + "the model of agent " +
                        std::to_string(net->placement().agent(row)) + " after round " +
                        std::to_string(round()));

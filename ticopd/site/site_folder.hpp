@@ -8,6 +8,7 @@
 #include "ticopd/experiment/claim.hpp"
 #include "ticopd/site/introduction.hpp"
 #include "ticopd/site/roster.hpp"
+#include "ticopd/site/signed_roster.hpp"
 
 namespace ticopd {
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <limits>
 
@@ -17,7 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-// state_magic | length of the head | head (JSON) | frames of the outboxes | rows | XXH3-64 of all before
+// state_magic | length of the head | head (JSON) | frames of the outboxes | rows | XXH3-64 of all
+// before
 constexpr std::string_view state_magic = "TCSITE1\n";
 
 template <class T>
@@ -254,8 +254,8 @@ KeptRows models_of(std::span<const std::byte> bytes) try {
   KeptRows rows{x->at(1).get<std::size_t>(), x->at(2).get<std::size_t>(),
                 x->at(3).get<std::size_t>()};
   const auto from = parts.body.subspan(parts.body.size() - size + at);
-  rows.bytes.assign(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(
-                                                     rows.rows * rows.cols * rows.scalar));
+  rows.bytes.assign(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(rows.rows * rows.cols *
+                                                                             rows.scalar));
   return rows;
 } catch (const json::exception&) {
   throw FormatError("is damaged (values of its head)");
@@ -272,9 +272,10 @@ KeptRows kept(const Field<T>& x) {
 template <class T>
 void put_back(const KeptRows& rows, Field<T>& to) {
   if (rows.rows > 0 && rows.cols != to.cols())
-    throw ConfigError(fmt::format("the models of this site have {} numbers, and those of the new "
-                                  "roster {}: that is another run; give it another name",
-                                  rows.cols, to.cols()));
+    throw ConfigError(
+        fmt::format("the models of this site have {} numbers, and those of the new "
+                    "roster {}: that is another run; give it another name",
+                    rows.cols, to.cols()));
   for (std::size_t row = 0; row < std::min(rows.rows, to.rows()); ++row)
     for (std::size_t k = 0; k < to.cols(); ++k) {
       const std::byte* from = rows.bytes.data() + (row * rows.cols + k) * rows.scalar;
@@ -300,81 +301,5 @@ template Bytes encode_state<float>(const SiteState&, AnyRun<float>&);
 template Bytes encode_state<double>(const SiteState&, AnyRun<double>&);
 template void restore_rows<float>(std::span<const std::byte>, AnyRun<float>&);
 template void restore_rows<double>(std::span<const std::byte>, AnyRun<double>&);
-
-namespace {
-
-constexpr std::string_view stem = "site.", ending = ".checkpoint", unfinished = ".tmp";
-
-std::string name_of(std::uint64_t number) {
-  return fmt::format("{}{:012}{}", stem, number, ending);
-}
-
-std::optional<std::uint64_t> number_of(std::string_view file) {
-  if (!file.starts_with(stem)) return std::nullopt;
-  file.remove_prefix(stem.size());
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(file.data(), file.data() + file.size(), number);
-  if (error != std::errc()) return std::nullopt;
-  return number;
-}
-
-}  // namespace
-
-// The folder is flushed first: a process that was killed between a rename and its flush has left a
-// name that a power failure would still take back, and what is read here will be confirmed.
-Generations::Generations(Store& store) : store_(store) {
-  store.sync_folder();
-  for (const std::string& file : store.list())
-    if (const auto number = number_of(file)) {
-      last_ = std::max(last_, *number);
-      if (file == name_of(*number))
-        whole_.push_back(*number);
-      else if (file.ends_with(unfinished))
-        store.remove(file);
-    }
-  std::ranges::sort(whole_);
-}
-
-std::optional<Generations::Found> Generations::newest() {
-  while (!whole_.empty()) {
-    try {
-      Bytes bytes = store_.read(name_of(whole_.back()));
-      SiteState state = decode_state(bytes);
-      return Found{std::move(bytes), std::move(state)};
-    } catch (const FormatError&) {
-      store_.remove(name_of(whole_.back()));
-      whole_.pop_back();
-    }
-  }
-  return std::nullopt;
-}
-
-void Generations::write(std::span<const std::byte> bytes) {
-  const std::uint64_t number = ++last_;  // a name that failed once is not used again
-  const std::string file = name_of(number);
-  const std::string temporary = file + std::string(unfinished);
-  try {
-    store_.write(temporary, bytes);
-    if (!planted(Bug::no_sync)) store_.sync(temporary);
-    store_.rename(temporary, file);
-    if (!planted(Bug::no_folder_sync)) store_.sync_folder();
-  } catch (const DiskError&) {
-    if (planted(Bug::trust_fsync) || planted(Bug::trust_write)) {
-      store_.rename(temporary, file);
-      whole_.push_back(number);
-      return;
-    }
-    for (const std::string& left : {temporary, file}) try {
-        store_.remove(left);
-      } catch (const DiskError&) {
-      }
-    throw;
-  }
-  whole_.push_back(number);
-  while (whole_.size() > (planted(Bug::one_generation) ? 1 : 2)) {
-    store_.remove(name_of(whole_.front()));
-    whole_.erase(whole_.begin());
-  }
-}
 
 }  // namespace ticopd

@@ -2,14 +2,12 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "ticopd/algorithms/any_run.hpp"
 #include "ticopd/run/digest.hpp"
 #include "ticopd/site/session.hpp"
-#include "ticopd/site/world.hpp"
 
 namespace ticopd {
 
@@ -32,8 +30,8 @@ struct SiteState {
   std::uint32_t round = 0;
   std::uint64_t network = 0;
   std::uint32_t epoch = 1;
-  KeptRows start = {};   // where the hosted agents began this epoch; empty in the first one
-  bool closed = false;   // the site has left this epoch, and `start` is where it ended
+  KeptRows start = {};    // where the hosted agents began this epoch; empty in the first one
+  bool closed = false;    // the site has left this epoch, and `start` is where it ended
   nlohmann::json ledger;  // of the hosted agents
   std::vector<LoggedRows> logged;
   std::vector<SessionRecord> sessions;  // by site
@@ -72,28 +70,5 @@ extern template KeptRows kept<float>(const Field<float>&);
 extern template KeptRows kept<double>(const Field<double>&);
 extern template void put_back<float>(const KeptRows&, Field<float>&);
 extern template void put_back<double>(const KeptRows&, Field<double>&);
-
-// The two newest checkpoints of a site in its folder. A new one is written, flushed and given its
-// name before the oldest is removed, so that a site always finds a whole one; the frames that it
-// says are safe are those that the older of the two has consumed.
-class Generations {
- public:
-  explicit Generations(Store& store);
-
-  // The newest that is whole; empty: there is none.
-  struct Found {
-    Bytes bytes;
-    SiteState state;
-  };
-  std::optional<Found> newest();
-
-  // DiskError if it could not be written; the old ones are then still there.
-  void write(std::span<const std::byte> bytes);
-
- private:
-  Store& store_;
-  std::vector<std::uint64_t> whole_;  // ascending
-  std::uint64_t last_ = 0;            // the highest number that a file has, whole or not
-};
 
 }  // namespace ticopd

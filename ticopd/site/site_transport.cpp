@@ -106,9 +106,13 @@ void SiteTransport::tell_end(const std::string& reason) {
 }
 
 bool SiteTransport::all_know_the_end() const {
-  for (std::size_t i = 0; i < sessions_.size(); ++i)
-    if (sessions_[i]->used() && !knows_end_[i]) return false;
-  return true;
+  bool anyone = false;
+  for (std::size_t i = 0; i < sessions_.size(); ++i) {
+    if (!sessions_[i]->used() && !introductions_[i].heard()) continue;
+    if (!knows_end_[i]) return false;
+    anyone = true;
+  }
+  return anyone;
 }
 
 // Names and numbers stay: they are those of the connections.

@@ -79,11 +79,11 @@ class SiteTransport final : public Transport {
   World& world_;
   SiteNames sites_;
   std::vector<std::unique_ptr<Session>> sessions_;  // by site; our own stays unused
-  std::vector<Introduction> introductions_;          // by site
+  std::vector<Introduction> introductions_;         // by site
   std::uint64_t dropped_ = 0;
   bool handing_on_ = false;
-  std::string end_;  // why the run has ended; empty: it has not
-  Time end_at_ = 0;  // when to say so again
+  std::string end_;              // why the run has ended; empty: it has not
+  Time end_at_ = 0;              // when to say so again
   std::vector<bool> knows_end_;  // by site
   OnWait on_wait_;
   OnRoster on_roster_;
