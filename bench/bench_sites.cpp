@@ -22,6 +22,7 @@
 
 #include "bench/ask.hpp"
 #include "ticopd/site/disk_store.hpp"
+#include "ticopd/site/generations.hpp"
 #include "ticopd/site/keys.hpp"
 #include "ticopd/site/site_state.hpp"
 #include "ticopd/site/site_transport.hpp"
