@@ -147,16 +147,15 @@ class Sessions {
     check_frame(frame.data(), frame.size(), round_);
     if (round_ % save_every != 0) return;
     const std::vector<std::uint64_t> now = transport_.consumed();
-    if (save)
-      generations_.write(encode_state<float>(
-          {.round = round_, .network = 7, .ledger = nullptr, .logged = {}, .sessions = transport_.records()},
-          rows_));
+    if (save) {
+      SiteState state;
+      state.round = round_;
+      state.sessions = transport_.records();
+      generations_.write(encode_state<float>(state, rows_));
+    }
     transport_.make_safe(std::exchange(consumed_, now));
   }
-  void save_state() {
-    generations_.write(encode_state<float>(
-        {.round = round_, .network = 7, .ledger = nullptr, .logged = {}, .sessions = {}}, large_));
-  }
+  void save_state() { generations_.write(encode_state<float>(SiteState(), large_)); }
 
  private:
   static WireSettings settings(const Place& place, int own) {
