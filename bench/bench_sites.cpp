@@ -5,9 +5,12 @@
 //
 // `bare`: over the sockets alone. `sessions`: over SiteTransport. `saved`: the same with a checkpoint
 // of both sites every 100 rounds, which holds three rows of 90,000 coordinates and the frames that are
-// not safe yet. An answer is the time of 500 rounds.
+// not safe yet. An answer is the time of 500 rounds. `state`: one checkpoint of 24 MB of rows. The
+// last line has the processor time of one of the two processes, by question.
+#include <malloc.h>
 #include <netinet/in.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +22,7 @@
 
 #include "bench/ask.hpp"
 #include "ticopd/site/disk_store.hpp"
+#include "ticopd/site/generations.hpp"
 #include "ticopd/site/keys.hpp"
 #include "ticopd/site/site_state.hpp"
 #include "ticopd/site/site_transport.hpp"
@@ -32,6 +36,7 @@ using namespace ticopd;
 using namespace ticopd::bench;
 
 constexpr std::size_t frame_bytes = 90'000;
+constexpr std::size_t large_state = 24'000'000;
 constexpr int rounds = 500, save_every = 100;
 
 int free_port() {
@@ -117,12 +122,13 @@ class Bare {
 // Rows of a run that has nothing else.
 class Rows final : public AnyRun<float> {
  public:
+  explicit Rows(std::size_t rows) : rows_(rows, frame_bytes) {}
   void step() override {}
   Field<float>& x() override { return rows_; }
   void visit(StateVisitor<float>& state) override { state.field("x", rows_); }
 
  private:
-  Field<float> rows_{3, frame_bytes};
+  Field<float> rows_;
 };
 
 class Sessions {
@@ -136,17 +142,20 @@ class Sessions {
 
   void round(bool save) {
     ++round_;
-    transport_.send(1 - own_, 0, frame_of(round_));
-    const Bytes frame = transport_.receive(1 - own_, 0);
+    frames_.send(1 - own_, 0, frame_of(round_));
+    const Bytes frame = frames_.receive(1 - own_, 0);
     check_frame(frame.data(), frame.size(), round_);
     if (round_ % save_every != 0) return;
     const std::vector<std::uint64_t> now = transport_.consumed();
-    if (save)
-      generations_.write(encode_state<float>(
-          {.round = round_, .network = 7, .ledger = nullptr, .logged = {}, .sessions = transport_.records()},
-          rows_));
+    if (save) {
+      SiteState state;
+      state.round = round_;
+      state.sessions = transport_.records();
+      generations_.write(encode_state<float>(state, rows_));
+    }
     transport_.make_safe(std::exchange(consumed_, now));
   }
+  void save_state() { generations_.write(encode_state<float>(SiteState(), large_)); }
 
  private:
   static WireSettings settings(const Place& place, int own) {
@@ -166,16 +175,28 @@ class Sessions {
   World world_{clock_, *wire_, store_};
   Generations generations_;
   SiteTransport transport_;
-  Rows rows_;
+  Transport& frames_ = transport_;
+  Rows rows_{3}, large_{large_state / sizeof(float) / frame_bytes};
   std::vector<std::uint64_t> consumed_;
 };
+
+// Of all threads of this process, since it began.
+double processor_ms() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto ms = [](const timeval& t) {
+    return 1e3 * static_cast<double>(t.tv_sec) + 1e-3 * static_cast<double>(t.tv_usec);
+  };
+  return ms(used.ru_utime) + ms(used.ru_stime);
+}
 
 struct Side {
   Side(const Place& place, int own) : bare(place, own), sessions(place, own) {}
   Actions actions() {
     return {{"bare", [this] { for (int i = 0; i < rounds; ++i) bare.round(); }},
             {"sessions", [this] { for (int i = 0; i < rounds; ++i) sessions.round(false); }},
-            {"saved", [this] { for (int i = 0; i < rounds; ++i) sessions.round(true); }}};
+            {"saved", [this] { for (int i = 0; i < rounds; ++i) sessions.round(true); }},
+            {"state", [this] { sessions.save_state(); }}};
   }
   Bare bare;
   Sessions sessions;
@@ -197,6 +218,8 @@ int main(int argc, char** argv) {
   Place place;
   app.add_option("--folder", place.folder)->required();
   CLI11_PARSE(app, argc, argv);
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);  // as `ticopd network join` does
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
   return guarded("bench_sites", [&] {
     for (const char* own : {"0", "1"}) std::filesystem::create_directories(place.folder / own);
     std::array<int, 2> ends{};
@@ -208,10 +231,14 @@ int main(int argc, char** argv) {
     ::close(ends[0]);
     Side side(place, 0);
     Actions actions = side.actions();
+    std::map<std::string, double> work;
     for (auto& [word, action] : actions)
-      action = [name = word + "\n", run = action, end = ends[1]] {
-        require(::write(end, name.data(), name.size()) == static_cast<ssize_t>(name.size()), "a word");
+      action = [&work, word, run = action, end = ends[1]] {
+        const std::string line = word + "\n";
+        require(::write(end, line.data(), line.size()) == static_cast<ssize_t>(line.size()), "a word");
+        const double before = processor_ms();
         run();
+        work[word] += processor_ms() - before;
       };
     say({{"rounds", rounds}, {"frame_bytes", frame_bytes}, {"save_every", save_every}});
     answer(actions);
@@ -219,6 +246,6 @@ int main(int argc, char** argv) {
     int code = 0;
     ::wait(&code);
     require(code == 0, "the other process ends well");
-    say({{"done", true}});
+    say({{"processor_ms", work}});
   });
 }

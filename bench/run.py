@@ -17,6 +17,7 @@ from figures import (agents_figures, entropy_figures, exchange_figures, gradient
 from python_figures import python_figures
 from ranks import ranks_figures
 from side import say
+from sites import sites_figures
 from table import as_markdown, cores, machine, write_between_marks
 
 HERE = Path(__file__).resolve().parent
@@ -40,7 +41,7 @@ def main():
                         help="build folder, configured with TICOPD_BUILD_BENCH (build/bench)")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--only", choices=["python"], help="these figures alone; nothing is written")
+    parser.add_argument("--only", choices=["python", "sites"], help="these figures alone; nothing is written")
     parser.add_argument("--write", action="store_true", help="the table into docs/performance.md too")
     options = parser.parse_args()
     options.threads = [t for t in options.threads if t <= cores()] or [1]
@@ -54,12 +55,14 @@ def main():
             "all PyTorch's with all of them.")
     begin = time.monotonic()
     if options.only:
-        print(as_markdown(python_figures(options, require)))
+        print(as_markdown(python_figures(options, require) if options.only == "python"
+                          else sites_figures(options)))
         return
     rows, about = gradient_figures(options)
     rows += exchange_figures(options) + entropy_figures(options)
     rows += memory_figures(options) + agents_figures(options)
     rows += ranks_figures(options)
+    rows += sites_figures(options)
     rows += python_figures(options, require)
     steps = about["overfit_steps"]
     text = "\n\n".join([

@@ -167,8 +167,9 @@ std::optional<Message> Session::next(Time now) {
     return m;
   }
   if (!connected()) return std::nullopt;
-  if (acknowledge_ || (used() && now >= said_at_ + limits_.idle)) {
+  if (acknowledge_ || (used() && now >= say_at())) {
     acknowledge_ = false;
+    unsaid_bytes_ = 0;
     said_at_ = now;
     Message m = state(done_ ? MessageType::done : MessageType::have);
     m.gap = std::exchange(gap_, false);
@@ -219,10 +220,15 @@ Time Session::due() const {
   if (cursor_ <= sent_ && in_flight_ < limits_.window) return 0;
   if (cursor_ > peer_have_ + 1 || cursor_offset_ > 0)
     at = std::min(at, progress_at_ + limits_.resend);
-  return used() ? std::min(at, said_at_ + limits_.idle) : at;
+  return used() ? std::min(at, say_at()) : at;
 }
 
-void Session::take(const Message& m, Time now) {
+Time Session::say_at() const {
+  const Time idle = said_at_ + limits_.idle;
+  return unsaid_bytes_ > 0 ? std::min(idle, unsaid_since_ + limits_.acknowledge) : idle;
+}
+
+void Session::take(Message m, Time now) {
   if (m.network != network_ && !planted(Bug::any_epoch)) return;
   if (m.sequence > most_frames) return;
   if (m.type == MessageType::hello) {
@@ -241,7 +247,7 @@ void Session::take(const Message& m, Time now) {
     }
     return;
   }
-  if (m.type == MessageType::data) return piece(m, now);
+  if (m.type == MessageType::data) return piece(std::move(m), now);
   if (m.type == MessageType::done) peer_done_ = true;
   acknowledged(m, now);
 }
@@ -290,25 +296,32 @@ void Session::acknowledged(const Message& m, Time now) {
   trim();
 }
 
-void Session::piece(const Message& m, Time) {
-  acknowledge_ = true;
-  if (m.sequence <= have_ && !planted(Bug::take_twice)) return;  // it came before
+// The peer is told what came at once when it seems not to know, and else after some frames: an
+// answer to each would double the messages of a lockstep.
+void Session::piece(Message m, Time now) {
+  if (m.sequence <= have_ && !planted(Bug::take_twice)) {  // it came before
+    acknowledge_ = true;
+    return;
+  }
   if (m.length > limits_.frame)
     refuse("a frame of " + std::to_string(m.length) + " bytes; allowed are " +
            std::to_string(limits_.frame));
   if ((m.sequence > have_ + 1 && !planted(Bug::skip_gaps)) ||
       (m.offset > partial_.size() && !planted(Bug::any_offset))) {
-    gap_ = true;
+    gap_ = acknowledge_ = true;
     return;
   }
-  if (m.offset < partial_.size() && !planted(Bug::any_offset)) return;
+  if (m.offset < partial_.size() && !planted(Bug::any_offset)) {
+    acknowledge_ = true;
+    return;
+  }
   // The neighbour sends it again. A frame may always wait alone.
   if (unread_bytes_ > 0 && unread_bytes_ + weight(m.length) > limits_.unread) return;
-  partial_.insert(partial_.end(), m.body.begin(), m.body.end());
-  if (partial_.size() < m.length) {
-    acknowledge_ = false;
-    return;
-  }
+  if (partial_.empty())
+    partial_ = std::move(m.body);
+  else
+    partial_.insert(partial_.end(), m.body.begin(), m.body.end());
+  if (partial_.size() < m.length) return;
   if (partial_.size() > m.length) refuse("the pieces of a frame do not fit together");
   const std::uint64_t chain = next_chain(have_chain_, m.channel, partial_);
   if (chain != m.chain && !planted(Bug::skip_gaps) && !planted(Bug::take_twice) &&
@@ -320,6 +333,9 @@ void Session::piece(const Message& m, Time) {
   have_chain_ = chain;
   received_.push_back({chain, partial_.size()});
   unsafe_bytes_ += partial_.size();
+  if (unsaid_bytes_ == 0) unsaid_since_ = now;
+  unsaid_bytes_ += partial_.size() + message_header_bytes;
+  if (unsaid_bytes_ >= limits_.window / 8) acknowledge_ = true;
   unread_bytes_ += weight(partial_.size());
   inbox_[planted(Bug::mix_channels) ? 0 : m.channel].push_back(
       {have_, std::exchange(partial_, {})});

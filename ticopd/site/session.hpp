@@ -3,15 +3,32 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "ticopd/bytes.hpp"
 #include "ticopd/site/messages.hpp"
 #include "ticopd/site/world.hpp"
 
 namespace ticopd {
+
+// Bytes that stay as they are. Copies of this share them.
+class SharedBytes {
+ public:
+  SharedBytes(Bytes bytes = {}) : bytes_(std::make_shared<const Bytes>(std::move(bytes))) {}
+
+  const std::byte* data() const { return bytes_->data(); }
+  std::size_t size() const { return bytes_->size(); }
+  auto begin() const { return bytes_->begin(); }
+  auto end() const { return bytes_->end(); }
+  bool operator==(const SharedBytes& other) const { return *bytes_ == *other.bytes_; }
+
+ private:
+  std::shared_ptr<const Bytes> bytes_;
+};
 
 // The numbers of a session that have defaults.
 struct SessionLimits {
@@ -22,6 +39,7 @@ struct SessionLimits {
   Time hello = one_second / 2;      // between two hellos that nobody answers
   Time idle = one_second;           // between two `have` when nothing else is said
   Time resend = one_second;         // without progress: send again
+  Time acknowledge = one_second / 10;  // after a frame came, at the latest
 };
 
 // More than any stream has. Numbers behind it are refused before they are added to.
@@ -30,7 +48,7 @@ inline constexpr std::uint64_t most_frames = std::uint64_t{1} << 62;
 // A frame that the peer has not yet said to be safe.
 struct SentFrame {
   std::uint32_t channel = 0;
-  Bytes frame;
+  SharedBytes frame;  // the checkpoint that is being written has it, too
   std::uint64_t chain = 0;  // over all frames up to this one
 };
 
@@ -62,7 +80,7 @@ class Session {
 
   // A message came. FormatError for a neighbour that cannot be the one of this session: it went
   // back behind what it had confirmed, makes other frames than before, or is there twice.
-  void take(const Message& message, Time now);
+  void take(Message message, Time now);
   // The next message that is due, if there is one.
   std::optional<Message> next(Time now);
   Time due() const;  // when `next` may have another, if nothing else happens
@@ -93,9 +111,10 @@ class Session {
   Message state(MessageType type) const;
   std::optional<Message> next_piece(Time now);
   void welcome(const Message& m, Time now);
-  void piece(const Message& m, Time now);
+  void piece(Message m, Time now);
   void acknowledged(const Message& m, Time now);
   void rewind(Time now);
+  Time say_at() const;  // what came, at the latest
   void trim();
   void compare_chain();
   std::uint64_t chain_at(std::uint64_t sequence) const;
@@ -143,7 +162,8 @@ class Session {
   Bytes partial_;
   std::size_t unsafe_bytes_ = 0, unread_bytes_ = 0;
   bool acknowledge_ = false, gap_ = false;
-  Time said_at_ = 0;
+  std::size_t unsaid_bytes_ = 0;  // of frames that came since the peer was told
+  Time unsaid_since_ = 0, said_at_ = 0;
 };
 
 }  // namespace ticopd

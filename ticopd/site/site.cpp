@@ -205,8 +205,9 @@ struct Site<T>::State {
   bool must_save() {
     if (options.checkpoint_rounds > 0 && round() >= saved_round + options.checkpoint_rounds)
       return true;
+    // Half of it since the last one: what came since the one before is not safe either.
     return world.clock.now() >= saved_at + options.checkpoint_time ||
-           transport->unsafe_bytes() >= options.unsafe_bytes;
+           transport->unsafe_bytes() >= unsafe_at_save + options.unsafe_bytes / 2;
   }
 
   void save() {
@@ -225,8 +226,13 @@ struct Site<T>::State {
     // A damaged file may send us back to the older of the two, and no further.
     if (planted(Bug::confirm_newest)) consumed = now_consumed;
     transport->make_safe(std::exchange(consumed, now_consumed));
+    have_saved();
+  }
+
+  void have_saved() {
     saved_round = round();
     saved_at = world.clock.now();
+    unsafe_at_save = transport->unsafe_bytes();
   }
 
   // Only a checkpoint that cannot be written is let pass. While a mirror is received, too, a file
@@ -237,8 +243,7 @@ struct Site<T>::State {
       save();
     } catch (const DiskError& e) {
       if (options.on_trouble) options.on_trouble(e.what());
-      saved_round = round();  // try again after the usual time
-      saved_at = world.clock.now();
+      have_saved();  // try again after the usual time
     }
   }
 
@@ -332,6 +337,7 @@ struct Site<T>::State {
   std::vector<LoggedRows> logged;
   std::vector<std::uint64_t> consumed;  // at the newest checkpoint, by site
   std::uint32_t saved_round = 0;
+  std::size_t unsafe_at_save = 0;
   Time saved_at = 0;
   Time started_at = world.clock.now();
   double seconds_before = 0;

@@ -76,8 +76,8 @@ Parts parts_of(std::span<const std::byte> bytes) {
   return {parse_json({text, length}), bytes.subspan(fixed + length)};
 }
 
-// Head, frames and start; rows and hash follow.
-Bytes begun(const SiteState& s, const json& tensors) {
+// Head, frames and start; rows of so many bytes follow, and the hash.
+Bytes begun(const SiteState& s, const json& tensors, std::size_t row_bytes) {
   json head{{"round", s.round},
             {"network", s.network},
             {"epoch", s.epoch},
@@ -94,7 +94,11 @@ Bytes begun(const SiteState& s, const json& tensors) {
   if (!tensors.is_null()) head["tensors"] = tensors;
   const std::string text = head.dump();
   const std::uint64_t length = text.size();
+  std::size_t size = state_magic.size() + text.size() + s.start.bytes.size() + row_bytes;
+  for (const SessionRecord& r : s.sessions)
+    for (const SentFrame& f : r.outbox) size += f.frame.size();
   Bytes bytes;
+  bytes.reserve(size + 2 * sizeof length);  // and the hash
   append(bytes, state_magic.data(), state_magic.size());
   append(bytes, &length, sizeof length);
   append(bytes, text.data(), text.size());
@@ -125,8 +129,12 @@ Bytes encode_state(const SiteState& s, AnyRun<T>& run) {
   Tensors<T> tensors;
   run.visit(tensors);
   json shapes = json::array();
-  for (const auto& t : tensors.all) shapes.push_back(t.shape());
-  Bytes bytes = begun(s, shapes);
+  std::size_t size = 0;
+  for (const auto& t : tensors.all) {
+    shapes.push_back(t.shape());
+    size += t.rows->rows() * t.rows->cols() * sizeof(T);
+  }
+  Bytes bytes = begun(s, shapes, size);
   for (const auto& t : tensors.all)
     for (std::size_t row = 0; row < t.rows->rows(); ++row) {
       const std::span<const T> values = std::as_const(*t.rows).row(row);
@@ -136,7 +144,7 @@ Bytes encode_state(const SiteState& s, AnyRun<T>& run) {
 }
 
 Bytes encode_start(const SiteState& s) {
-  return finished(begun(s, {}));
+  return finished(begun(s, {}, 0));
 }
 
 bool is_start(std::span<const std::byte> bytes) {

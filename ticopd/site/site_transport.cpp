@@ -70,7 +70,7 @@ void SiteTransport::take(const Wire::Arrived& arrived) {
     return;
   }
   Introduction& introduction = introductions_[static_cast<std::size_t>(site)];
-  const std::optional<Message> m = decode_message(arrived.message);
+  std::optional<Message> m = decode_message(arrived.message);
   if (!m) {
     const std::optional<Versions> versions = versions_of(arrived.message);
     if (versions && *versions != own_versions) return introduction.other_versions(*versions);
@@ -89,7 +89,7 @@ void SiteTransport::take(const Wire::Arrived& arrived) {
     case MessageType::differs:
       return;
     default:
-      if (fits && end_.empty() && !handing_on_) session(site).take(*m, world_.clock.now());
+      if (fits && end_.empty() && !handing_on_) session(site).take(std::move(*m), world_.clock.now());
   }
 }
 

@@ -27,7 +27,7 @@ struct WireSettings {
 struct WireCounts {
   std::vector<std::uint64_t> sent, received;  // bytes
   std::uint64_t refused = 0;  // connections that were not let in: strangers, garbage, idle ones
-  std::uint64_t dropped = 0;  // messages of an odd form, content or sender
+  std::uint64_t dropped = 0;  // messages of an odd form or sender: none of them was decoded
   std::uint64_t cut_off = 0;  // connections of neighbours that were ended for such messages
 };
 

@@ -50,6 +50,12 @@ void prepare(zmq::socket_t& s, bool ipv6) {
   s.set(zmq::sockopt::ipv6, ipv6);
 }
 
+// A message that has these bytes, without a copy of them.
+zmq::message_t owning(Bytes bytes) {
+  auto* kept = new Bytes(std::move(bytes));
+  return {kept->data(), kept->size(), [](void*, void* b) { delete static_cast<Bytes*>(b); }, kept};
+}
+
 bool is_ipv6(const std::string& address) {
   return address.starts_with('[');
 }
@@ -95,7 +101,7 @@ class ZmqWire final : public SiteWire {
     if (!peer.neighbour) return;
     if (peer.waiting_bytes + message.size() > most_waiting) return;  // will be sent again
     peer.waiting_bytes += message.size();
-    peer.waiting.push_back(std::move(message));
+    peer.waiting.push_back(owning(std::move(message)));
     flush(static_cast<std::size_t>(site));
   }
 
@@ -114,7 +120,6 @@ class ZmqWire final : public SiteWire {
   // What came last from there could not be read.
   void odd(int site) override {
     const auto i = static_cast<std::size_t>(site);
-    ++counts_.dropped;
     if (++peers_.at(i).odd < most_odd) return;
     ++counts_.cut_off;
     peers_[i].odd = 0;
@@ -133,7 +138,7 @@ class ZmqWire final : public SiteWire {
     bool dialled = false;                      // by us; else the other one connects
     std::optional<zmq::socket_t> dealer = {};  // if so
     std::optional<zmq::message_t> route = {};  // else: the connection that it has now
-    std::deque<Bytes> waiting = {};            // for the socket
+    std::deque<zmq::message_t> waiting = {};   // for the socket
     std::size_t waiting_bytes = 0;
     Time heard = 0;
     int odd = 0;  // messages of this connection
@@ -202,7 +207,8 @@ class ZmqWire final : public SiteWire {
   void flush(std::size_t i) {
     Peer& peer = peers_[i];
     while (!peer.waiting.empty()) {
-      const zmq::const_buffer body(peer.waiting.front().data(), peer.waiting.front().size());
+      zmq::message_t& body = peer.waiting.front();
+      const std::size_t size = body.size();
       if (peer.dealer) {
         if (!peer.dealer->send(body, zmq::send_flags::dontwait)) return;
       } else if (peer.route) {
@@ -220,8 +226,8 @@ class ZmqWire final : public SiteWire {
       } else {  // it will connect and say hello
         return;
       }
-      counts_.sent[i] += peer.waiting.front().size();
-      peer.waiting_bytes -= peer.waiting.front().size();
+      counts_.sent[i] += size;
+      peer.waiting_bytes -= size;
       peer.waiting.pop_front();
     }
   }
@@ -241,6 +247,7 @@ class ZmqWire final : public SiteWire {
       zmq::message_t body;
       if (!peers_[i].dealer->recv(body, zmq::recv_flags::dontwait)) break;
       if (alone(*peers_[i].dealer, body)) return arrived_from(i, body);
+      ++counts_.dropped;
       odd(static_cast<int>(i));
     }
     return std::nullopt;
@@ -257,10 +264,8 @@ class ZmqWire final : public SiteWire {
       const std::optional<std::size_t> from = sender_of(body);
       const int connection = zmq_msg_get(body.handle(), ZMQ_SRCFD);
       const bool whole = alone(*listener_, body);
-      if (!from) {
-        ++counts_.dropped;
-        continue;
-      }
+      if (!from || !whole) ++counts_.dropped;
+      if (!from) continue;
       door_->greet(*from, connection);
       if (!whole) {
         odd(static_cast<int>(*from));
