@@ -24,6 +24,11 @@ namespace {
 
 using nlohmann::json;
 
+// A config need not have one.
+json name_in(const Config& config) {
+  return config.tree().value("name", json());
+}
+
 [[noreturn]] void refuse(const std::string& what) {
   throw ConfigError(what);
 }
@@ -116,7 +121,7 @@ void check_agents(const Roster& roster, int agents) {
 
 // What the sites compute, and which of them computes what.
 json run_of(const Roster& roster) {
-  json all{roster.config.tree()["name"], roster.config.identity()};
+  json all{name_in(roster.config), roster.config.identity()};
   for (const RosterSite& s : roster.sites) all.push_back({s.name, s.agents});
   if (roster.schedules_after > 0) all.push_back(roster.schedules_after);
   return all;
@@ -244,7 +249,7 @@ std::uint64_t network_number(const Roster& roster, const std::string& operator_k
 }
 
 std::uint64_t owner_number(const Roster& roster, const std::string& operator_key) {
-  const std::string text = json{operator_key, roster.config.tree()["name"]}.dump();
+  const std::string text = json{operator_key, name_in(roster.config)}.dump();
   return hash_row(std::as_bytes(std::span(text)));
 }
 
@@ -259,10 +264,10 @@ void check_successor(const Roster& before, const Roster& now) {
   if (now.epoch < before.epoch)
     refuse(fmt::format("epoch {}: the roster before has epoch {}; it never goes back", now.epoch,
                        before.epoch));
-  if (now.config.tree()["name"] != before.config.tree()["name"])
+  if (name_in(now.config) != name_in(before.config))
     refuse(
         fmt::format("config.name = {}: the roster before has {}; another name is another network",
-                    now.config.tree()["name"].dump(), before.config.tree()["name"].dump()));
+                    name_in(now.config).dump(), name_in(before.config).dump()));
   if (!same_run(before, now) && now.epoch == before.epoch)
     refuse(
         fmt::format("epoch {}: agents, graph or config are not those of version {}: they need a "
