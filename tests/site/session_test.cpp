@@ -100,6 +100,24 @@ TEST(Session, AnOldCopyOfAFolderIsRefused) {
   EXPECT_THROW(p.talk(), FormatError);
 }
 
+// This process was started again too, and has yet to make the frames that were confirmed.
+TEST(Session, AnOldCopyIsRefusedByASiteThatMakesItsFramesAgain) {
+  Pair p;
+  for (int i = 1; i <= 5; ++i) p.a.push(0, frame(i));
+  p.talk();
+  for (int i = 1; i <= 2; ++i) ASSERT_TRUE(p.b.pop(0));
+  const SessionRecord old = p.b.record();
+  for (int i = 3; i <= 5; ++i) ASSERT_TRUE(p.b.pop(0));
+  p.b.make_safe(5);
+  p.talk();
+  p.a = Session("b", network, 3);
+  p.a.use();
+  p.talk();
+  p.b = Session("a", network, 4, {}, old);
+  p.b.use();
+  EXPECT_THROW(p.talk(), FormatError);
+}
+
 TEST(Session, OtherFramesThanBeforeAreRefused) {
   Pair p;
   p.a.push(0, frame(1));

@@ -261,7 +261,8 @@ void Session::welcome(const Message& m, Time now) {
   if (m.from == peer_boot_) return acknowledged(m, now);
   if (earlier_boots_.contains(m.from)) refuse("two processes run as this site");
   if (peer_boot_ != 0) earlier_boots_.insert(peer_boot_);
-  if (m.sequence < trimmed_)
+  // It may have confirmed more than this process has made again, and thrown away, so far.
+  if (m.sequence < std::max(trimmed_, peer_safe_))
     refuse("it lost frames that it had confirmed: an old copy of its folder, or a lost disk");
   peer_boot_ = m.from;
   peer_done_ = false;
