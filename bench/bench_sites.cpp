@@ -68,7 +68,7 @@ void check_frame(const void* bytes, std::size_t size, std::uint32_t round) {
   require(size == frame_bytes && std::memcmp(bytes, &round, sizeof round) == 0, "the frame of a round");
 }
 
-// What a program would write that needs no more than to exchange messages.
+// A program that only exchanges messages would be written so.
 class Bare {
  public:
   Bare(const Place& place, int own)
@@ -180,7 +180,7 @@ class Sessions {
   std::vector<std::uint64_t> consumed_;
 };
 
-// Of all threads of this process, since it began.
+// Sums over all threads of this process, since it began.
 double processor_ms() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);

@@ -13,7 +13,7 @@ using Corpus = std::map<std::string, Bytes>;  // by name below the folder of the
 void add_npy(Corpus& all);
 void add_idx(Corpus& all);
 void add_checkpoint(Corpus& all);
-// Of sites (corpus_of_sites.cpp).
+// The files of sites (corpus_of_sites.cpp).
 void add_messages(Corpus& all);
 void add_session(Corpus& all);
 void add_site_checkpoint(Corpus& all);

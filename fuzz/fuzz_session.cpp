@@ -38,7 +38,7 @@ std::uint32_t channel_of(std::uint64_t number) {
   return static_cast<std::uint32_t>(number * 7 / 3 % 3);
 }
 
-// What a site sends does not depend on how often it was started.
+// A site sends the same frames however often it was started.
 Bytes frame_of(int side, std::uint64_t number) {
   const std::size_t size = (number * 37 + static_cast<std::uint64_t>(side) * 11) % largest;
   return Bytes(size, static_cast<std::byte>(number + 100 * static_cast<std::uint64_t>(side)));
@@ -189,7 +189,7 @@ class Talk {
     return captured_.empty() ? nullptr : &captured_[which % captured_.size()];
   }
 
-  // What the transport hands on.
+  // The frames that the transport hands on.
   void take(Side& to, const Message& m) {
     const std::optional<Message> decoded = decode_message(encode(m));
     if (!decoded) return;

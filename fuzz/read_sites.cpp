@@ -92,7 +92,7 @@ const std::vector<std::filesystem::path>& sites() {
   return all;
 }
 
-// What is collected is a run like any other.
+// The collected folder is a run like any other.
 void collect() {
   const std::filesystem::path out = place().folder() / "together";
   std::filesystem::remove_all(out);

@@ -1,4 +1,4 @@
-// Whether two sites follow one roster, and what each can say if they do not.
+// Two sites find out if they follow one roster, and each can say what differs.
 #include "ticopd/site/introduction.hpp"
 
 #include <gtest/gtest.h>

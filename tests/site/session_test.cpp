@@ -147,7 +147,7 @@ TEST(Session, ARecordGoesOnWhereItWas) {
   for (int i = 1; i <= 3; ++i) EXPECT_EQ(p.b.pop(0), frame(i));
 }
 
-// What the neighbour says under its own name.
+// The neighbour says it under its own name.
 Message have(std::uint64_t sequence) {
   return {.type = MessageType::have, .network = network, .from = 2, .to = 1, .sequence = sequence};
 }

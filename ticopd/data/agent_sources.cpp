@@ -78,7 +78,7 @@ ShardFacts joined(const std::vector<ShardFacts>& parts) {
   return all;
 }
 
-// What the config says of all agents.
+// The config's facts about all agents.
 ShardFacts stated(const DataOptions& options, std::size_t agents, std::size_t form) {
   ShardFacts all{.samples = {options.shard_samples.begin(), options.shard_samples.end()},
                  .features = std::vector<std::size_t>(agents, options.features),

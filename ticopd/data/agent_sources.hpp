@@ -19,7 +19,7 @@ bool has_agent_sources(std::string_view data);
 // The place of one agent's samples.
 std::filesystem::path agent_place(const DataOptions& options, std::size_t agent);
 
-// What a process must know of the samples of all agents.
+// A process must know this of the samples of all agents.
 struct ShardFacts {
   std::vector<std::size_t> samples;   // of each agent
   std::vector<std::size_t> features;  // of each agent; a sparse shard may have fewer than there are
