@@ -29,7 +29,7 @@ from ._errors import ConfigError, raise_as
 
 ABI = 1
 
-# What functions return.
+# Codes that functions return.
 OK = 0
 ASKS = 1
 WAIT = 2
@@ -95,6 +95,8 @@ _text = c_char_p
 _texts = POINTER(c_char_p)
 _handle = c_void_p
 _handle_out = POINTER(c_void_p)
+# bytes and their number; seed, round, agent and channel
+_message = [c_void_p, c_size_t, c_uint64, c_uint32, c_uint32, c_uint16]
 
 # name: (result, arguments)
 FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
@@ -109,48 +111,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "tc_config_to_toml": (c_int, [_text, _text_out]),
     "tc_codec_open": (c_int, [_text, c_int, _handle_out]),
     "tc_codec_close": (None, [_handle]),
-    "tc_codec_encode": (
-        c_int,
-        [
-            _handle,
-            c_void_p,
-            c_size_t,
-            c_uint64,
-            c_uint32,
-            c_uint32,
-            c_uint16,
-            POINTER(c_void_p),
-            POINTER(c_size_t),
-        ],
-    ),
-    "tc_codec_encode_into": (
-        c_int,
-        [
-            _handle,
-            c_void_p,
-            c_size_t,
-            c_uint64,
-            c_uint32,
-            c_uint32,
-            c_uint16,
-            c_void_p,
-            c_size_t,
-        ],
-    ),
-    "tc_codec_decode": (
-        c_int,
-        [
-            _handle,
-            c_void_p,
-            c_size_t,
-            c_uint64,
-            c_uint32,
-            c_uint32,
-            c_uint16,
-            c_void_p,
-            c_size_t,
-        ],
-    ),
+    "tc_codec_encode": (c_int, [_handle, *_message, POINTER(c_void_p), POINTER(c_size_t)]),
+    "tc_codec_encode_into": (c_int, [_handle, *_message, c_void_p, c_size_t]),
+    "tc_codec_decode": (c_int, [_handle, *_message, c_void_p, c_size_t]),
     "tc_codec_about": (c_int, [_handle, c_size_t, _text_out]),
     "tc_ranks_join": (c_int, [c_double, _handle_out]),
     "tc_ranks_size": (c_int, [_handle]),
