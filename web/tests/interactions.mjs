@@ -378,7 +378,10 @@ test('the hover box names the nearest runs and counts the others', async () => {
   assert.equal(await readout.locator('.more').textContent(), 'and 30 more');
   const values = rows.map((row) => Number(row.y));
   assert.deepEqual(values, [...values].sort((a, b) => b - a), 'from the highest, like the curves');
-  assert.ok((await readout.boundingBox()).height < 330);
+  const shown = await readout.boundingBox();
+  assert.ok(shown.height < 330);
+  const main = await p.locator('#page').boundingBox();
+  assert.ok(shown.x + shown.width <= main.x + main.width, 'inside the page');
   await close();
 });
 
