@@ -62,7 +62,9 @@ TEST(KeyParts, HaveALineForEachColourAndEachDash) {
 }
 
 TEST(KeyParts, AreRefusedIfAColourOrDashMeansTwoThings) {
-  const auto refused = [](std::vector<Curve> curves) { return key_parts(curves, {}).names.empty(); };
+  const auto refused = [](std::vector<Curve> curves) {
+    return key_parts(curves, {}).names.empty();
+  };
   std::vector<Curve> curves = product({"A", "B", "C"}, {"1", "2", "3"});
   EXPECT_FALSE(refused(curves));
   curves[4].color = "#123456";  // B has two colours
@@ -126,9 +128,9 @@ TEST(Styles, CurvesOfAnAlgorithmDifferAlsoWithMoreCodecsThanDashes) {
   const auto run = [](const std::string& algorithm, int bits) {
     Series series;
     series.label = series.group = fmt::format("{} {}", algorithm, bits);
-    series.summary = {{"config",
-                       {{"algorithm", {{"name", algorithm}}},
-                        {"codec", {{"kind", "qsgd"}, {"bits", bits}}}}}};
+    series.summary = {
+        {"config",
+         {{"algorithm", {{"name", algorithm}}}, {"codec", {{"kind", "qsgd"}, {"bits", bits}}}}}};
     return series;
   };
   std::vector<Series> runs;
@@ -144,8 +146,7 @@ class FigureNotes : public Folders {};
 
 TEST_F(FigureNotes, NameRunsThatDiverged) {
   const auto run = [&](const std::string& label, const char* status) {
-    return read_series(
-        made_up(label, label, {{"0", "2", ""}, {"9", "1e9", ""}}, "dgd", 8, status));
+    return read_series(made_up(label, label, {{"0", "2", ""}, {"9", "1e9", ""}}, "dgd", 8, status));
   };
   FigureOptions options;
   options.width = 3.35;

@@ -211,8 +211,8 @@ class Figure {
     for (std::size_t c = 0; c < curves_.size(); ++c) {
       const Pen drawn = pen_of(curves_[c], options_);
       const std::string name = gnuplot_text(shortened(curves_[c].name, 100));
-      text += fmt::format("{} $run{} using {}:{} with lines {} title {}",
-                          c > 0 ? ", \\\n " : "", c, column, value, drawn.line, name);
+      text += fmt::format("{} $run{} using {}:{} with lines {} title {}", c > 0 ? ", \\\n " : "", c,
+                          column, value, drawn.line, name);
       // A legend of colours and dashes does not say what a marker means.
       if (!layout_.key_in_parts)
         text += fmt::format(", \\\n  $marks{} using {}:{} with points {} title {}", c, column,

@@ -124,8 +124,8 @@ std::string FigureKey::commands(std::span<const Pen> pens, double x, double y, d
         "$key{0} << END\n{1:.4f} {2:.4f}\n{3:.4f} {2:.4f}\nEND\n"
         "$sign{0} << END\n{4:.4f} {2:.4f}\nEND\n",
         r, x, at, end, (x + end) / 2);
-    plots += fmt::format("{} $key{} with lines {} title {}", r > 0 ? ", \\\n" : "", r,
-                         pens[r].line, name);
+    plots += fmt::format("{} $key{} with lines {} title {}", r > 0 ? ", \\\n" : "", r, pens[r].line,
+                         name);
     if (!pens[r].marker.empty())
       plots += fmt::format(", $sign{} with points {} title {}", r, pens[r].marker, name);
   }

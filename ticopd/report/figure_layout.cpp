@@ -85,11 +85,10 @@ void set_key(FigureLayout& layout, const FigureOptions& options, std::span<const
     wanted = most = FigureKey::lines_in((below ? 0.35 : 0.9) * *options.height, options.font_size);
   const auto make = [&](std::span<const std::string> long_texts,
                         std::span<const std::string> texts) {
-    layout.key.emplace(long_texts, texts, below ? options.width : 0.45 * options.width,
-                       options.font_size,
-                       below ? options.legend_columns
-                             : std::max<std::size_t>(options.legend_columns, 1),
-                       wanted, most);
+    layout.key.emplace(
+        long_texts, texts, below ? options.width : 0.45 * options.width, options.font_size,
+        below ? options.legend_columns : std::max<std::size_t>(options.legend_columns, 1), wanted,
+        most);
   };
   make(names, labels);
   if (layout.key->is_whole() || parts.empty()) return;

@@ -34,11 +34,10 @@ std::string diverged_note(std::span<const Series> runs, const FigureOptions& opt
   if (labels.empty()) return "";
   for (std::size_t named = labels.size(); named > 0; --named) {
     const std::span some(labels.begin(), named);
-    const std::string text =
-        named == labels.size()
-            ? fmt::format("diverged: {}", fmt::join(some, "; "))
-            : fmt::format("diverged: {}; and {} more", fmt::join(some, "; "),
-                          labels.size() - named);
+    const std::string text = named == labels.size()
+                                 ? fmt::format("diverged: {}", fmt::join(some, "; "))
+                                 : fmt::format("diverged: {}; and {} more", fmt::join(some, "; "),
+                                               labels.size() - named);
     if (text_width(text, note_font_size(options)) <= options.width) return text;
   }
   return fmt::format("diverged: {} of {} runs", labels.size(), runs.size());
