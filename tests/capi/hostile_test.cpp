@@ -390,6 +390,8 @@ TEST(WrongText, OfConfigsAndFoldersIsRefused) {
     EXPECT_NE(tc_config_complete(config, ".", &text), TC_OK) << config;
   EXPECT_NE(tc_config_to_toml("[1]", &text), TC_OK);
   EXPECT_NE(tc_config_to_toml("{\"a\": null}", &text), TC_INTERNAL) << tc_message();
+  tc_free(text);
+  text = nullptr;
   EXPECT_EQ(tc_folder_read("", &text), TC_FORMAT);
   EXPECT_EQ(tc_codec_open("[]", TC_FLOAT, reinterpret_cast<tc_codec**>(&text)), TC_CONFIG);
   EXPECT_EQ(tc_codec_open("{\"kind\": 5}", TC_FLOAT, reinterpret_cast<tc_codec**>(&text)),
