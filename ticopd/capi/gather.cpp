@@ -54,7 +54,8 @@ extern "C" int tc_gather(void* row, const void* const* parts, const size_t* coun
     require(parts, "parts");
     require(counts, "counts");
     if (precision != TC_FLOAT && precision != TC_DOUBLE)
-      throw UsageError(fmt::format("precision = {}: allowed are TC_FLOAT and TC_DOUBLE", precision));
+      throw UsageError(
+          fmt::format("precision = {}: allowed are TC_FLOAT and TC_DOUBLE", precision));
     const bool finite = precision == TC_FLOAT ? gather<float>(row, parts, counts, number)
                                               : gather<double>(row, parts, counts, number);
     if (!finite) throw FormatError("gather: not all numbers are finite");
