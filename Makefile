@@ -3,6 +3,8 @@
 # until WERROR=OFF: a switch to and fro would compile everything again.
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
+# Many tests wait for other processes, so a few more run at once than there are processors.
+TEST_JOBS ?= $(shell expr $(JOBS) + $(JOBS) / 2)
 WERROR ?= $(if $(CI),ON)
 CMAKE_FLAGS = $(if $(WERROR),-DTICOPD_WERROR=$(WERROR))
 .DEFAULT_GOAL := help
@@ -46,9 +48,10 @@ test:
 	@cmake --build --preset release --parallel $(JOBS)
 	@tools/python_environment $(PYTHON)
 	@build/release/ticopd data fetch mnist > /dev/null
-	@ctest --preset release --parallel $(JOBS)
+	@ctest --preset release --parallel $(TEST_JOBS)
 
 test-all: test asan tsan fuzz
+	@cmake --build --preset release --parallel $(JOBS) --target test_planted
 	@ctest --test-dir build/release --label-regex slow --output-on-failure
 
 asan tsan:

@@ -76,6 +76,25 @@ void add_sign(CLI::App& app, Action& action) {
   });
 }
 
+void add_hand_over(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("hand-over", "Name the operator who signs from now on");
+  auto next = std::make_shared<fs::path>();
+  auto key = std::make_shared<fs::path>();
+  command->add_option("NEXT", *next, "The next operator's NAME.pub")->required();
+  command->add_option("--key", *key, "operator.key of the one who signs now")
+      ->type_name("FILE")
+      ->required();
+  command->footer(
+      "Example: append what it prints to the next roster, which the next operator signs\n"
+      "  ticopd network hand-over next.pub --key operator.key >> roster.toml");
+  command->callback([=, &action] {
+    action = [=] {
+      show("{}", hand_over_text(*next, *key));
+      return 0;
+    };
+  });
+}
+
 std::string line_of(const json& s) {
   std::size_t up = 0;
   double sent = 0, received = 0;
@@ -127,9 +146,10 @@ int join(const JoinFlags& flags) {
   }
   if (!flags.quiet && !flags.json && live()) clear_live();
   if (!flags.json && summary.contains("removed_by_version"))
-    show("version {} of the roster does not name {}: this site is not needed any more; its last "
-         "models are in {}\n",
-         summary["removed_by_version"].get<std::uint32_t>(), options.as, options.out.string());
+    show(
+        "version {} of the roster does not name {}: this site is not needed any more; its last "
+        "models are in {}\n",
+        summary["removed_by_version"].get<std::uint32_t>(), options.as, options.out.string());
   else if (!flags.json)
     show("{} has finished after {} rounds in {}: {}\n", options.as,
          summary["iterations"].get<std::uint32_t>(), duration(summary["seconds"]["total"]),
@@ -216,6 +236,7 @@ void add_network(CLI::App& app, Action& action) {
   add_init(*command, action);
   add_keygen(*command, action);
   add_sign(*command, action);
+  add_hand_over(*command, action);
   add_join(*command, action);
   add_status(*command, action);
   add_collect(*command, action);

@@ -1,12 +1,13 @@
 // Times rounds in lockstep between two processes, on request: each sends the other a frame of
 // 90,000 bytes and receives one, over encrypted connections of ZeroMQ.
 //
-//   bench_sites --folder DIR
+//   printf 'bare\nsessions\n' | bench_sites [--folder DIR]
 //
-// `bare`: over the sockets alone. `sessions`: over SiteTransport. `saved`: the same with a checkpoint
-// of both sites every 100 rounds, which holds three rows of 90,000 coordinates and the frames that are
-// not safe yet. An answer is the time of 500 rounds. `state`: one checkpoint of 24 MB of rows. The
-// last line has the processor time of one of the two processes, by question.
+// The folder is for checkpoints; without one they go into a temporary one.
+// `bare`: over the sockets alone. `sessions`: over SiteTransport. `saved`: the same with a
+// checkpoint of both sites every 100 rounds, which holds three rows of 90,000 coordinates and the
+// frames that are not safe yet. An answer is the time of 500 rounds. `state`: one checkpoint of 24
+// MB of rows. The last line has the processor time of one of the two processes, by question.
 #include <malloc.h>
 #include <netinet/in.h>
 #include <sys/prctl.h>
@@ -65,14 +66,16 @@ Bytes frame_of(std::uint32_t round) {
 }
 
 void check_frame(const void* bytes, std::size_t size, std::uint32_t round) {
-  require(size == frame_bytes && std::memcmp(bytes, &round, sizeof round) == 0, "the frame of a round");
+  require(size == frame_bytes && std::memcmp(bytes, &round, sizeof round) == 0,
+          "the frame of a round");
 }
 
 // A program that only exchanges messages would be written so.
 class Bare {
  public:
   Bare(const Place& place, int own)
-      : own_(own), socket_(context_, own == 0 ? zmq::socket_type::dealer : zmq::socket_type::router) {
+      : own_(own),
+        socket_(context_, own == 0 ? zmq::socket_type::dealer : zmq::socket_type::router) {
     const auto binary = [](const std::string& text) { return from_z85(text); };
     socket_.set(zmq::sockopt::curve_secretkey, zmq::buffer(binary(place.keys[own].secret)));
     if (own == 0) {
@@ -161,8 +164,8 @@ class Sessions {
   static WireSettings settings(const Place& place, int own) {
     WireSettings s{.own = own, .sites = {}, .secret = from_z85(place.keys[own].secret)};
     for (int i = 0; i < 2; ++i)
-      s.sites.push_back({std::to_string(i), i == 1 ? place.site : "",
-                         from_z85(place.keys[i].public_key), true});
+      s.sites.push_back(
+          {std::to_string(i), i == 1 ? place.site : "", from_z85(place.keys[i].public_key), true});
     if (own == 1) s.listen = place.site;
     return s;
   }
@@ -193,9 +196,18 @@ double processor_ms() {
 struct Side {
   Side(const Place& place, int own) : bare(place, own), sessions(place, own) {}
   Actions actions() {
-    return {{"bare", [this] { for (int i = 0; i < rounds; ++i) bare.round(); }},
-            {"sessions", [this] { for (int i = 0; i < rounds; ++i) sessions.round(false); }},
-            {"saved", [this] { for (int i = 0; i < rounds; ++i) sessions.round(true); }},
+    return {{"bare",
+             [this] {
+               for (int i = 0; i < rounds; ++i) bare.round();
+             }},
+            {"sessions",
+             [this] {
+               for (int i = 0; i < rounds; ++i) sessions.round(false);
+             }},
+            {"saved",
+             [this] {
+               for (int i = 0; i < rounds; ++i) sessions.round(true);
+             }},
             {"state", [this] { sessions.save_state(); }}};
   }
   Bare bare;
@@ -216,11 +228,17 @@ void other_process(const Place& place, std::FILE* words) {
 int main(int argc, char** argv) {
   CLI::App app;
   Place place;
-  app.add_option("--folder", place.folder)->required();
+  app.add_option("--folder", place.folder);
   CLI11_PARSE(app, argc, argv);
+  const bool temporary = place.folder.empty();
   mallopt(M_MMAP_THRESHOLD, 1 << 20);  // as `ticopd network join` does
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   return guarded("bench_sites", [&] {
+    if (temporary) {
+      std::string name = std::filesystem::temp_directory_path() / "bench_sites_XXXXXX";
+      require(::mkdtemp(name.data()) != nullptr, "a temporary folder");
+      place.folder = name;
+    }
     for (const char* own : {"0", "1"}) std::filesystem::create_directories(place.folder / own);
     std::array<int, 2> ends{};
     require(::pipe(ends.data()) == 0, "a pipe");
@@ -235,7 +253,8 @@ int main(int argc, char** argv) {
     for (auto& [word, action] : actions)
       action = [&work, word, run = action, end = ends[1]] {
         const std::string line = word + "\n";
-        require(::write(end, line.data(), line.size()) == static_cast<ssize_t>(line.size()), "a word");
+        require(::write(end, line.data(), line.size()) == static_cast<ssize_t>(line.size()),
+                "a word");
         const double before = processor_ms();
         run();
         work[word] += processor_ms() - before;
@@ -246,6 +265,8 @@ int main(int argc, char** argv) {
     int code = 0;
     ::wait(&code);
     require(code == 0, "the other process ends well");
+    require(!work.empty(), "a question: bare, sessions, saved or state, a line each");
+    if (temporary) std::filesystem::remove_all(place.folder);
     say({{"processor_ms", work}});
   });
 }

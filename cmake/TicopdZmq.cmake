@@ -8,7 +8,7 @@ if(NOT TICOPD_ZMQ_INCLUDE_DIR OR NOT TICOPD_ZMQ_LIBRARY)
 endif()
 
 add_library(ticopd_zmq SHARED ${PROJECT_SOURCE_DIR}/ticopd/site/zmq_door.cpp
-  ${PROJECT_SOURCE_DIR}/ticopd/site/zmq_wire.cpp)
+  ${PROJECT_SOURCE_DIR}/ticopd/site/zmq_sockets.cpp ${PROJECT_SOURCE_DIR}/ticopd/site/zmq_wire.cpp)
 set_target_properties(ticopd_zmq PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
   BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
 target_compile_features(ticopd_zmq PRIVATE cxx_std_20)

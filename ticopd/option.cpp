@@ -25,6 +25,9 @@ std::string to_text(const OptionValue& value) {
                                [](const std::vector<std::int64_t>& all) {
                                  return fmt::format("[{}]", fmt::join(all, ", "));
                                },
+                               [](const std::vector<double>& all) {
+                                 return fmt::format("[{}]", fmt::join(all, ", "));
+                               },
                                [](const auto& plain) { return fmt::format("{}", plain); }},
                     value);
 }
@@ -53,6 +56,9 @@ bool Domain::allows(const OptionValue& value) const {
     const auto all = allowed_words();
     return given && std::ranges::find(all, *given) != all.end();
   };
+  const auto in_reals = [this](double v) {
+    return std::isfinite(v) && v <= high && (low_allowed ? v >= low : v > low);
+  };
   switch (kind) {
     case Kind::boolean:
       return std::holds_alternative<bool>(value);
@@ -66,7 +72,7 @@ bool Domain::allows(const OptionValue& value) const {
     }
     case Kind::number: {
       const auto* v = std::get_if<double>(&value);
-      return v && std::isfinite(*v) && *v <= high && (low_allowed ? *v >= low : *v > low);
+      return v && in_reals(*v);
     }
     case Kind::word:
       return known_word();
@@ -77,6 +83,10 @@ bool Domain::allows(const OptionValue& value) const {
       const auto* all = std::get_if<std::vector<std::int64_t>>(&value);
       return all && std::ranges::all_of(*all, in_range);
     }
+    case Kind::numbers: {
+      const auto* all = std::get_if<std::vector<double>>(&value);
+      return all && !all->empty() && std::ranges::all_of(*all, in_reals);
+    }
     case Kind::texts:  // no value of an option holds them: checked where they are read
     case Kind::table:
     case Kind::text_table:
@@ -86,6 +96,13 @@ bool Domain::allows(const OptionValue& value) const {
 }
 
 std::string Domain::in_words() const {
+  const auto number_in_words = [this]() -> std::string {
+    if (std::isinf(low)) return "is a finite number";
+    return fmt::format("is a number {} {}{}", low_allowed ? "from" : "above", low,
+                       std::isinf(high)
+                           ? (low_allowed ? " up" : "")
+                           : fmt::format("{} {}", low_allowed ? " to" : ", at most", high));
+  };
   switch (kind) {
     case Kind::boolean:
       return "are true and false";
@@ -95,10 +112,9 @@ std::string Domain::in_words() const {
       return fmt::format("is a whole number from {} to {}{}", least, most,
                          or_list ? ", or a list of different seeds" : "");
     case Kind::number:
-      return fmt::format("is a number {} {}{}", low_allowed ? "from" : "above", low,
-                         std::isinf(high)
-                             ? (low_allowed ? " up" : "")
-                             : fmt::format("{} {}", low_allowed ? " to" : ", at most", high));
+      return number_in_words();
+    case Kind::numbers:
+      return "is a list; each " + number_in_words();
     case Kind::word:
       return fmt::format("are {}", fmt::join(allowed_words(), ", "));
     case Kind::text:
@@ -165,6 +181,10 @@ Domain file() {
 }
 Domain layer_sizes(std::int64_t least, std::int64_t most) {
   return {.kind = Kind::integers, .least = least, .most = most};
+}
+Domain numbers(Domain each) {
+  each.kind = Kind::numbers;
+  return each;
 }
 Domain texts(std::initializer_list<std::string_view> words) {
   return {.kind = Kind::texts, .words = {words.begin(), words.end()}};

@@ -18,7 +18,7 @@ namespace ticopd {
 
 // The value of an option; std::monostate where it has none.
 using OptionValue = std::variant<std::monostate, bool, std::int64_t, double, std::string,
-                                 std::vector<std::int64_t>>;
+                                 std::vector<std::int64_t>, std::vector<double>>;
 
 // As it would stand in a config: 8, 0.5, true, "fixed", [100].
 std::string to_text(const OptionValue& value);
@@ -33,6 +33,7 @@ struct Domain {
     text,
     file,
     integers,
+    numbers,
     texts,
     table,
     text_table
@@ -40,7 +41,7 @@ struct Domain {
 
   Kind kind = Kind::text;
   std::int64_t least = 0, most = 0;  // integer; integers: of each
-  double low = 0, high = 0;          // number
+  double low = 0, high = 0;          // number; numbers: of each
   bool low_allowed = true;
   bool or_list = false;  // integer: or a list of numbers from 0, each there once
   // word; texts: of each, none: any text; integer: a word that stands for a number
@@ -68,6 +69,7 @@ Domain text();
 Domain file();                                              // relative to the config's folder
 Domain seeds();                                             // how many, or a list
 Domain layer_sizes(std::int64_t least, std::int64_t most);  // a list, each in this range
+Domain numbers(Domain each);                                // a list of one number or more
 Domain texts(std::initializer_list<std::string_view> words = {});  // a list; none: any texts
 Domain table();                                                    // read by whoever owns the key
 Domain text_table();                                               // the same, each value a text
@@ -145,6 +147,8 @@ OptionValue read(const V& v) {
     return v.empty() ? OptionValue() : OptionValue(v.string());
   else if constexpr (std::is_same_v<V, std::vector<int>>)
     return v.empty() ? OptionValue() : std::vector<std::int64_t>(v.begin(), v.end());
+  else if constexpr (std::is_same_v<V, std::vector<double>>)
+    return v.empty() ? OptionValue() : OptionValue(v);
   else  // std::optional
     return v ? read(*v) : OptionValue();
 }
@@ -152,7 +156,7 @@ OptionValue read(const V& v) {
 template <class V>
 void write(V& v, const OptionValue& value) {
   if constexpr (std::is_same_v<V, bool> || std::is_same_v<V, double> ||
-                std::is_same_v<V, std::string>) {
+                std::is_same_v<V, std::string> || std::is_same_v<V, std::vector<double>>) {
     v = std::get<V>(value);
   } else if constexpr (std::is_integral_v<V>) {
     v = static_cast<V>(std::get<std::int64_t>(value));

@@ -119,6 +119,34 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"many_agents", "", true, many_agents()}),
     [](const auto& c) { return c.param.name; });
 
+// The first row that is logged: both devices start from the same models.
+Metrics first_row(Device device, std::vector<std::string> set) {
+  set.insert(set.end(), {"problem.data=\"digits\"", "problem.samples=400", "graph.agents=5",
+                         "problem.weighting=\"sample\"", "iterations=1"});
+  Prepared<float> p =
+      prepare<float>(Config::read(places::tree() + "/experiments/mnist_ring10.toml", set),
+                     {.threads = 2, .offline = true, .device = device});
+  std::optional<Metrics> first;
+  p.setup.watch.on_log = [&](const Metrics& m) {
+    if (!first) first = m;
+  };
+  solve(p.algorithm, p.setup);
+  return first.value();
+}
+
+// The samples are the ones the CPU draws, and they are measured on the device.
+TEST(CudaMetrics, MetricsOfAPartOfTheSamplesAreNearThoseOfTheCpu) {
+  TICOPD_NEEDS_DEVICE();
+  const std::string part = "log.samples=60", local = "log.level=\"local\"";
+  const Metrics cpu = first_row(Device::cpu, {part}), gpu = first_row(Device::cuda, {part});
+  EXPECT_NEAR(*gpu.loss_max, *cpu.loss_max, 1e-6 * *cpu.loss_max);
+  EXPECT_NEAR(*gpu.grad_norm2_mean, *cpu.grad_norm2_mean, 1e-5 * *cpu.grad_norm2_mean);
+  EXPECT_EQ(gpu.accuracy_min, cpu.accuracy_min);  // of all test samples
+  EXPECT_NE(*gpu.loss_max, *first_row(Device::cuda, {}).loss_max);
+  EXPECT_NEAR(*first_row(Device::cuda, {part, local}).loss_local,
+              *first_row(Device::cpu, {part, local}).loss_local, 1e-6);
+}
+
 // The device has no code for this objective, so the rows are copied to the host.
 TEST(CudaMetrics, MetricsOfAHostObjectiveEqualThoseOfACpuRun) {
   TICOPD_NEEDS_DEVICE();

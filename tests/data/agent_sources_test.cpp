@@ -210,9 +210,6 @@ TEST_F(AgentSources, ASiteKnowsFromItsConfigWhatItCannotRead) {
   o.shard_samples[1] = 7;
   refused<FormatError>(o, {"agent 1", "shard-1", "1 samples", "7"}, {1, 1});
   o.shard_samples[1] = 1;
-  o.normalize = true;
-  refused<ConfigError>(o, {"problem.normalize", "all agents"}, {1, 1});
-  o.normalize = false;
   o.shard_samples = {2, 1, 4};
   refused<ConfigError>(o, {"problem.shard_samples", "3 numbers", "4 agents"}, {1, 1});
   o.shard_samples = {};
@@ -255,6 +252,50 @@ TEST_F(AgentSources, ThatDoNotFitAreRefusedWithAgentAndFile) {
                               {"{agnt}", "did you mean \"{agent}\""});
   write("shard-{agnt}", good);  // a file may have that name
   EXPECT_EQ(load<float>(options("csv:shard-{agnt}")).train.samples(), 2u);
+}
+
+// The moments that one process measures, said to all, give every process its part of the same bits.
+TEST_F(AgentSources, ASiteNormalizesByTheNumbersOfItsConfig) {
+  DataOptions o = shards({"0,1,20\n1,4,20\n", "0,-5,20\n", "1,2,20\n", "1,0.5,20\n"});
+  write("test", "0,3,40\n");
+  o.test = "test";
+  o.features = 2;
+  o.labels = {0, 1};
+  o.shard_samples = {2, 1, 1, 1};
+  o.normalize = true;
+  EXPECT_EQ(missing_shard_fact(o), "problem.means");
+  refused<ConfigError>(o, {"problem.normalize", "samples of all agents", "problem.means"}, {1, 1});
+  const auto all = load_agent_sources<float>(o, agents, {0, agents});
+  EXPECT_EQ(all.moments.mean, (std::vector<double>{0.5, 20}));
+  EXPECT_EQ(all.moments.deviation[1], 1);  // constant
+  o.means = all.moments.mean;
+  o.deviations = all.moments.deviation;
+  EXPECT_EQ(missing_shard_fact(o), "");
+  for (std::size_t agent = 0; agent < agents; ++agent) {
+    const auto site = load_agent_sources<float>(o, agents, {agent, 1});
+    EXPECT_EQ(site.shards.front().raw(), all.shards[agent].raw());
+    EXPECT_EQ(site.test.raw(), all.test.raw());
+  }
+  o.means = {0.5, 10};  // they count, wherever they are from
+  std::array<double, 2> sample{};
+  load_agent_sources<double>(o, agents, {0, agents}).shards[1].read(0, 1, sample.data());
+  EXPECT_EQ(sample[1], 10);
+}
+
+TEST_F(AgentSources, NumbersToNormalizeByMustFit) {
+  DataOptions o = shards({"0,1,2\n", "1,3,4\n", "0,5,6\n", "1,7,8\n"});
+  o.means = {1, 2};
+  o.deviations = {1, 1};
+  refused<ConfigError>(o, {"problem.means", "problem.normalize = true alone"});
+  o.normalize = true;
+  o.means = {1, 2, 3};
+  refused<ConfigError>(o, {"problem.means has 3 numbers", "problem.deviations 2"});
+  o.deviations = {1, 1, 1};
+  refused<ConfigError>(o, {"problem.means has 3 numbers", "2 features"});
+  o.features = 2;
+  refused<ConfigError>(o, {"problem.means has 3 numbers", "problem.features = 2"});
+  o.means.clear();
+  refused<ConfigError>(o, {"problem.means has 0 numbers", "problem.deviations 3"});
 }
 
 TEST_F(AgentSources, BytesAndNumbersAreNotMixed) {

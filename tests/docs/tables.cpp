@@ -61,6 +61,9 @@ std::string allowed_text(const Domain& d) {
       return code(d.allowed_words());
     case Domain::Kind::integers:
       return fmt::format("a list, each {}", whole);
+    case Domain::Kind::numbers:
+      return fmt::format("a list, each {}",
+                         std::isinf(d.low) ? "a number" : range_text(d.low, d.high, d.low_allowed));
     case Domain::Kind::texts:
       return d.words.empty() ? "a list of strings" : fmt::format("a list: {}", code(d.words));
     case Domain::Kind::table:

@@ -143,12 +143,13 @@ TEST_F(RunOfAgentSources, TakesNoKeysAboutOneSourceAndNoneTakesItsKeys) {
   refused("csv:all.csv", {"problem.features=5"}, "{agent}");
   refused("csv:all.csv", {"problem.labels=[0, 1]"}, "{agent}");
   refused("csv:all.csv", {"problem.shard_samples=[1, 2, 3, 4]"}, "{agent}");
+  refused("csv:all.csv", {"problem.means=[1, 2, 3, 4, 5]"}, "{agent}");
 }
 
 TEST_F(RunOfAgentSources, ComesWithoutDefaultsOfOneSource) {
   const json problem = config("csv:shard-{agent}.csv").tree()["problem"];
   for (const char* key : {"partition", "partition_alpha", "max_samples", "features", "labels",
-                          "shard_samples", "samples", "classes"})
+                          "shard_samples", "means", "deviations", "samples", "classes"})
     EXPECT_FALSE(problem.contains(key)) << key;
   // A run of a set that takes another source leaves the keys of the old one behind.
   const Config changed = Config::parse(

@@ -21,11 +21,15 @@ said = []
 
 def look_at_numpy():
     import numpy as np
-    theirs = sorted({l.split()[-1] for l in open("/proc/self/maps") if "openblas" in l.split()[-1]})
-    if theirs:
-        blas = ctypes.CDLL([t for t in theirs if "libopenblas" in t][0])
-        blas.openblas_get_corename.restype = ctypes.c_char_p
-        said.append([blas.openblas_get_num_threads(), blas.openblas_get_corename().decode()])
+    names = {"libopenblas": "openblas_get_%s", "libscipy_openblas64": "scipy_openblas_get_%s64_"}
+    maps = sorted({l.split()[-1] for l in open("/proc/self/maps") if "openblas" in l.split()[-1]})
+    for start, name in names.items():  # Debian's NumPy, and the wheels of NumPy 2
+        for theirs in (m for m in maps if os.path.basename(m).startswith(start)):
+            blas = ctypes.CDLL(theirs)
+            core = getattr(blas, name % "corename")
+            core.restype = ctypes.c_char_p
+            said.append([getattr(blas, name % "num_threads")(), core().decode()])
+            return float(np.ones((300, 300)).dot(np.ones((300, 300)))[0, 0])
     return float(np.ones((300, 300)).dot(np.ones((300, 300)))[0, 0])
 
 if order == "numpy":

@@ -142,7 +142,8 @@ TEST(Roster, ErrorsNameItsFile) {
     check_roster(r, "net/roster.toml");
     ADD_FAILURE() << "was taken";
   } catch (const ConfigError& e) {
-    EXPECT_EQ(std::string(e.what()).find("net/roster.toml: site \"../x\": allowed"), 0u) << e.what();
+    EXPECT_EQ(std::string(e.what()).find("net/roster.toml: site \"../x\": allowed"), 0u)
+        << e.what();
   }
 }
 
@@ -178,6 +179,65 @@ TEST(Roster, ASignatureOfAnotherOperatorIsNamed) {
   EXPECT_THROW(check_signature(text + " ", good, mine.public_key, "r"), FormatError);
   for (std::size_t cut = 0; cut + 2 < good.size(); ++cut)
     EXPECT_THROW(check_signature(text, good.substr(0, cut), mine.public_key, "r"), Error);
+}
+
+// Each of three operators hands over to the next one.
+struct Operators {
+  KeyPair first = make_keys(KeyKind::owner, "a"), second = make_keys(KeyKind::owner, "b"),
+          third = make_keys(KeyKind::owner, "c");
+  std::vector<Successor> both{hand_over(first, second.public_key),
+                              hand_over(second, third.public_key)};
+  std::vector<Successor> one{both[0]};
+};
+
+// The entries as a roster has them.
+std::vector<Successor> read(const std::vector<Successor>& entries) {
+  std::string text;
+  for (const Successor& s : entries) text += successor_text(s);
+  return successors_of(toml_table(text, "r"), "r");
+}
+
+TEST(Operators, TheLastOneWhoWasNamedSigns) {
+  const Operators o;
+  EXPECT_EQ(signer_of({}, o.first.public_key, "r"), o.first.public_key);
+  EXPECT_EQ(signer_of(read(o.one), o.first.public_key, "r"), o.second.public_key);
+  EXPECT_EQ(signer_of(read(o.both), o.first.public_key, "r"), o.third.public_key);
+  EXPECT_THROW(signer_of(read(o.one), o.third.public_key, "r"), ConfigError) << "another network";
+  Roster r = whole();
+  r.operators = o.both;
+  EXPECT_EQ(parse_roster(roster_text(r), "r").operators, o.both);
+}
+
+TEST(Operators, NobodyNamesOneInTheNameOfAnother) {
+  const Operators o;
+  EXPECT_THROW(hand_over(o.first, o.first.public_key), ConfigError);
+  EXPECT_THROW(read({o.both[1], o.both[0]}), FormatError) << "in another order";
+  EXPECT_THROW(read({o.both[0], hand_over(o.first, o.third.public_key)}), FormatError);
+  Successor forged = hand_over(o.third, o.second.public_key);
+  forged.by = o.first.public_key;
+  EXPECT_THROW(read({forged}), FormatError);
+  Successor other = o.both[0];
+  other.key = o.third.public_key;
+  EXPECT_THROW(read({other}), FormatError);
+  // The signature of a roster is none of a key, whatever the roster says.
+  other.signature = sign(o.first, other.key);
+  EXPECT_THROW(read({other}), FormatError);
+  for (const char* odd : {"operator = 3", "operator = [3]", "[[operator]]\nkey = 3",
+                          "[[operator]]\nkey = \"x\"", "[operator]\nkey = \"x\""})
+    EXPECT_THROW(successors_of(toml_table(odd, "r"), "r"), FormatError) << odd;
+}
+
+TEST(Operators, OneWhoHasHandedOverSignsNoMore) {
+  const Operators o;
+  Roster before = whole(), now = whole();
+  before.operators = o.one;
+  now.version = 2;
+  EXPECT_THROW(check_successor(before, now), ConfigError);
+  now.operators = {hand_over(o.first, o.third.public_key)};
+  EXPECT_THROW(check_successor(before, now), ConfigError) << "another one than before";
+  now.operators = o.both;
+  EXPECT_NO_THROW(check_successor(before, now));
+  EXPECT_TRUE(same_run(before, now)) << "no epoch";
 }
 
 TEST(Roster, KeysAndAddressesLeaveTheNetworkAsItIs) {

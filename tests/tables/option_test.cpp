@@ -19,6 +19,7 @@ struct Options {
   std::optional<std::size_t> most = {};
   std::string label = "";
   std::vector<int> layers{4, 5};
+  std::vector<double> scales{};
   Shape shape = Shape::square;
   OwnOptions own = {};
 };
@@ -56,6 +57,8 @@ TEST(Option, SetsItsMember) {
   set(option<&Options::most>("most", domain::whole(0, 9), ""), std::int64_t{8});
   set(option<&Options::layers>("layers", domain::layer_sizes(1, 9), ""),
       std::vector<std::int64_t>{1});
+  set(option<&Options::scales>("scales", domain::numbers(domain::above(0)), ""),
+      std::vector<double>{0.5, 2});
   set(option<&Options::shape>("shape", domain::word(words_of(Shape{})), ""), std::string("round"));
   set(own_option<Options>("extra", domain::number(0), 1.0, ""), 2.0);
   EXPECT_EQ(o.count, 7);
@@ -78,6 +81,13 @@ TEST(Domain, RejectsOtherTypesAndValuesOutOfRange) {
   EXPECT_TRUE(domain::whole_or("full", 1).allows(std::int64_t{32}));
   EXPECT_FALSE(domain::whole_or("full", 1).allows(std::string("half")));
   EXPECT_FALSE(domain::layer_sizes(1, 9).allows(std::vector<std::int64_t>{3, 0}));
+  const Domain scales = domain::numbers(domain::above(0));
+  EXPECT_TRUE(scales.allows(std::vector<double>{0.5, 2}));
+  EXPECT_FALSE(scales.allows(std::vector<double>{0.5, 0}));
+  EXPECT_FALSE(scales.allows(std::vector<double>{0.5, domain::infinity}));
+  EXPECT_FALSE(scales.allows(std::vector<double>{std::numeric_limits<double>::quiet_NaN()}));
+  EXPECT_FALSE(scales.allows(std::vector<double>{}));
+  EXPECT_FALSE(scales.allows(std::vector<std::int64_t>{1}));
   EXPECT_FALSE(domain::boolean().allows(std::int64_t{1}));
   EXPECT_FALSE(domain::text().allows(OptionValue()));
 }

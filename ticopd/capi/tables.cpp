@@ -38,6 +38,8 @@ const char* name_of(Domain::Kind kind) {
       return "file";
     case Domain::Kind::integers:
       return "integers";
+    case Domain::Kind::numbers:
+      return "numbers";
     case Domain::Kind::texts:
       return "texts";
     case Domain::Kind::table:
@@ -58,7 +60,7 @@ json option(const OptionInfo& o) {
     all["least"] = domain.least;
     all["most"] = domain.most;
   }
-  if (domain.kind == Domain::Kind::number) {
+  if (domain.kind == Domain::Kind::number || domain.kind == Domain::Kind::numbers) {
     all["low"] = bound(domain.low);
     all["high"] = bound(domain.high);
     all["low_allowed"] = domain.low_allowed;

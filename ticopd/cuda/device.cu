@@ -95,6 +95,8 @@ void require_memory(const Surroundings<float>& s, const Options& options, const 
   if (const CodecOptions* codec = s.codec.options())
     needed += run.codec_bytes(agents, links, d, *codec);
   if (options.problem) needed += MetricsRoom::bytes(agents, d);
+  if (options.problem && s.metric_scope.samples > 0)
+    needed += general_objective_bytes(measured_problem(s, *options.problem));
   if (options.problem && !problem_is_loaded)
     needed +=
         general_objective_bytes(*options.problem, s.batch) + fused_gradient_bytes(*options.problem);

@@ -126,16 +126,40 @@ std::size_t MetricsRoom::bytes(std::size_t agents, std::size_t d) {
          (agents + 1) * sizeof(std::uint32_t);
 }
 
+Problem measured_problem(const Surroundings<float>& s, const Problem& all) {
+  Problem part{.loss = all.loss,
+               .phi = all.phi,
+               .widths = all.widths,
+               .l2 = all.l2,
+               .weight_by_sample = all.weight_by_sample};
+  for (std::size_t agent = 0; agent < all.agents(); ++agent) {
+    const Batch batch =
+        measured_samples(s.metric_scope, s.objective, static_cast<int>(agent), s.seed_of_problem());
+    const Dataset<float>& shard = all.shards[agent];
+    part.shards.push_back(batch.full ? shard : shard.select(batch.samples));
+    part.held.push_back(shard.samples());
+  }
+  return part;
+}
+
+GeneralObjective& CudaNetwork::measured_objective() {
+  return measured_part_ ? *measured_part_ : *general();
+}
+
 MetricsRoom& CudaNetwork::metrics_room() {
-  if (!metrics_room_)
+  if (!metrics_room_) {
     metrics_room_ = std::make_unique<MetricsRoom>(placement_.rows(), s_.objective.dimension());
+    if (s_.metric_scope.samples > 0)
+      measured_part_ =
+          make_general_objective(measured_problem(s_, *options_.problem), options_.tf32);
+  }
   queue_.finish();  // metrics are a graph of their own
   return *metrics_room_;
 }
 
 void CudaNetwork::record_global(MetricsRoom& room, Rows model, std::size_t number) {
   const std::uint64_t agents = placement_.rows();
-  general()->evaluate(queue_, model, room.values.data(), room.gradients.view());
+  measured_objective().evaluate(queue_, model, room.values.data(), room.gradients.view());
   record_parts(queue_, room, OfMean{room.gradients.view(), agents, static_cast<double>(agents)},
                room.gradient(number), 1);
   queue_.launch(average_values, Grid{.blocks = dim3(1), .threads = dim3(part_threads)},
@@ -185,7 +209,8 @@ RowMetrics CudaNetwork::measure_rows(MetricLevel level, const Field& x, const Fi
   const bool tested = full && s_.objective.test_samples() > 0;
   std::vector<std::size_t> models;  // the measured agents', then the mean
   if (full) {
-    for (const int agent : measured_agents(s_.metric_scope, s_.graph.agents(), s_.seed_of_problem()))
+    for (const int agent :
+         measured_agents(s_.metric_scope, s_.graph.agents(), s_.seed_of_problem()))
       models.push_back(static_cast<std::size_t>(agent));
     models.push_back(agents);
   }
@@ -207,7 +232,7 @@ RowMetrics CudaNetwork::measure_rows(MetricLevel level, const Field& x, const Fi
       general()->correct(queue_, rows_of(model), 1, room.right.data() + model);
   }
   if (level == MetricLevel::local)
-    general()->evaluate(queue_, x.view(), room.values.data(), Rows{});
+    measured_objective().evaluate(queue_, x.view(), room.values.data(), Rows{});
   for (std::size_t i = 0; i < models.size(); ++i) {
     record_global(room, rows_of(models[i]), models[i]);
     if (i % models_at_once == models_at_once - 1) queue_.finish();

@@ -4,9 +4,14 @@
 #include <cstdint>
 
 #include "ticopd/cuda/field.hpp"
+#include "ticopd/cuda/gradients/problem.hpp"
 #include "ticopd/cuda/runtime/memory.hpp"
+#include "ticopd/network/any_network.hpp"
 
 namespace ticopd::cuda {
+
+// The samples that metrics look at (log.samples), without the test set.
+Problem measured_problem(const Surroundings<float>& surroundings, const Problem& all);
 
 // Device memory for metrics, made when they first need it and then kept. The models are those of
 // the agents and, as the last one, their mean.

@@ -49,9 +49,8 @@ class CudaNetwork final : public AnyNetwork<float> {
     return host_.local_values(x);
   }
   double accuracy(std::span<const float> x) override;
-  // As ticopd::measure_rows, for rows on the device, if the objective is there too. The device has
-  // no kernels for a part of the samples: the host measures that.
-  bool measures_rows() { return general() != nullptr && s_.metric_scope.samples == 0; }
+  // As ticopd::measure_rows, for rows on the device, if the objective is there too.
+  bool measures_rows() { return general() != nullptr; }
   RowMetrics measure_rows(MetricLevel level, const Field& x, const Field* dual,
                           const Field* surrogates);
   Ledger& ledger() override;
@@ -121,6 +120,8 @@ class CudaNetwork final : public AnyNetwork<float> {
   Loaded* loaded();
   FullGradient* fused();        // null: another kind of problem, or host gradients
   GeneralObjective* general();  // null: the host computes everything
+  // Over the samples that metrics look at, if there is a general().
+  GeneralObjective& measured_objective();
   std::shared_ptr<Loaded> loaded_;
   Buffer<float> self_weight_, degree_;
   Buffer<Trouble> trouble_;
@@ -132,6 +133,7 @@ class CudaNetwork final : public AnyNetwork<float> {
   void record_global(MetricsRoom& room, Rows model, std::size_t number);
   double share_of_test(std::uint32_t right) const;
   std::unique_ptr<MetricsRoom> metrics_room_;
+  std::unique_ptr<GeneralObjective> measured_part_;  // with log.samples
   ticopd::Field<float> host_x_, host_g_;
 };
 

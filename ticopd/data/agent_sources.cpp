@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "ticopd/data/class_labels.hpp"
-#include "ticopd/data/normalize.hpp"
 #include "ticopd/data/reading.hpp"
 #include "ticopd/error.hpp"
 
@@ -157,6 +156,36 @@ void check_test(const DataOptions& options, std::size_t features, std::size_t ex
                                   options.test, features, expected));
 }
 
+// problem.means and problem.deviations by themselves.
+void check_moments(const DataOptions& options) {
+  const std::size_t means = options.means.size(), deviations = options.deviations.size();
+  if (means == 0 && deviations == 0) return;
+  if (!options.normalize)
+    throw ConfigError(
+        "problem.means and problem.deviations: are used by problem.normalize = true alone; leave "
+        "them out, or normalize");
+  if (means != deviations)
+    throw ConfigError(fmt::format(
+        "problem.means has {} numbers, and problem.deviations {}: expected one of each feature in "
+        "both",
+        means, deviations));
+  if (options.features > 0 && means != options.features)
+    throw ConfigError(
+        fmt::format("problem.means has {} numbers, and problem.features = {}: expected one of each "
+                    "feature",
+                    means, options.features));
+}
+
+// The config's, or those of all samples if they are here.
+template <class T>
+Moments moments_by(const DataOptions& options, const std::vector<Dataset<T>>& shards) {
+  if (options.means.empty()) return moments_of(shards);
+  if (const std::size_t features = shards.front().features(); features != options.means.size())
+    throw ConfigError(fmt::format("problem.means has {} numbers, and the samples have {} features",
+                                  options.means.size(), features));
+  return {options.means, options.deviations};
+}
+
 }  // namespace
 
 bool has_agent_sources(std::string_view data) {
@@ -177,6 +206,7 @@ void check_agent_sources(const DataOptions& options, std::size_t agents) {
   if (!options.shard_samples.empty() && options.shard_samples.size() != agents)
     throw ConfigError(fmt::format("problem.shard_samples has {} numbers, and there are {} agents",
                                   options.shard_samples.size(), agents));
+  check_moments(options);
   if (options.labels.empty()) return;
   if (options.regression)
     throw ConfigError(fmt::format(
@@ -195,7 +225,8 @@ void check_agent_sources(const DataOptions& options, std::size_t agents) {
 std::string_view missing_shard_fact(const DataOptions& options) {
   if (options.features == 0) return "problem.features";
   if (options.labels.empty() && !options.regression) return "problem.labels";
-  return options.shard_samples.empty() ? "problem.shard_samples" : "";
+  if (options.shard_samples.empty()) return "problem.shard_samples";
+  return options.normalize && options.means.empty() ? "problem.means" : "";
 }
 
 template <class T>
@@ -203,10 +234,11 @@ AgentSamples<T> load_agent_sources(const DataOptions& options, std::size_t agent
                                    AgentRange hosted, const ShareFacts& share) {
   check_agent_sources(options, agents);
   const bool hosts_all = hosted.count == agents;
-  if (options.normalize && !hosts_all)
+  if (options.normalize && options.means.empty() && !hosts_all)
     throw ConfigError(
-        "problem.normalize = true: needs the samples of all agents, and each process reads only "
-        "those of its own; normalize the files, and leave it false");
+        "problem.normalize = true: the mean needs the samples of all agents, and each process "
+        "reads only those of its own; give problem.means and problem.deviations, or normalize the "
+        "files and leave it false");
   if (const auto missing = missing_shard_fact(options); !hosts_all && !share && !missing.empty())
     throw ConfigError(
         fmt::format("{}: is missing; it must be known where each process reads only the samples of "
@@ -244,7 +276,8 @@ AgentSamples<T> load_agent_sources(const DataOptions& options, std::size_t agent
                           .features = train.features,
                           .labels = occurring,
                           .test = {},
-                          .classes = options.regression ? 0 : classes};
+                          .classes = options.regression ? 0 : classes,
+                          .moments = {}};
   auto label = train.labels.cbegin();
   for (Dataset<T>& shard : shards) {
     const auto end = label + static_cast<std::ptrdiff_t>(shard.samples());
@@ -253,7 +286,10 @@ AgentSamples<T> load_agent_sources(const DataOptions& options, std::size_t agent
   }
   if (source.test)
     samples.test = std::move(test).relabelled(train.features, std::move(tested.labels));
-  if (options.normalize) normalize(samples.shards, samples.test);
+  if (options.normalize) {
+    samples.moments = moments_by(options, samples.shards);
+    normalize(samples.shards, samples.test, samples.moments);
+  }
   return samples;
 }
 

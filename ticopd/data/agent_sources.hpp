@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ticopd/data/normalize.hpp"
 #include "ticopd/data/npy_source.hpp"
 #include "ticopd/data/table.hpp"
 
@@ -38,6 +39,7 @@ struct AgentSamples {
   std::vector<double> labels;  // of all agents, as in the files; none: targets
   Dataset<T> test;
   int classes = 0;
+  Moments moments;  // by which all was normalized; none: it was not
 };
 
 // ConfigError for keys that suit neither {agent} nor the number of agents. Reads no file.

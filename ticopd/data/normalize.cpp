@@ -10,11 +10,6 @@
 namespace ticopd {
 namespace {
 
-struct Moments {
-  std::vector<double> mean;
-  std::vector<double> deviation;
-};
-
 template <class T>
 Moments moments(std::size_t samples, std::size_t d, const EachSample<T>& each) {
   const auto m = static_cast<double>(samples);
@@ -59,6 +54,13 @@ void check_size(std::size_t samples, std::size_t features) {
                     samples, features));
 }
 
+template <class T>
+std::size_t samples_of(const std::vector<Dataset<T>>& sets) {
+  std::size_t samples = 0;
+  for (const Dataset<T>& set : sets) samples += set.samples();
+  return samples;
+}
+
 // Calls `use` with each sample as a dense row.
 template <class T>
 void each_row(const Dataset<T>& data, const std::function<void(std::span<const T>)>& use) {
@@ -89,16 +91,16 @@ void normalize(TrainTest<T>& data, std::size_t train_samples, const EachSample<T
 }
 
 template <class T>
-void normalize(std::vector<Dataset<T>>& train, Dataset<T>& test) {
-  std::size_t samples = 0;
-  for (const Dataset<T>& part : train) samples += part.samples();
-  if (samples == 0) return;
-  const std::size_t features = train.front().features();
-  check_size(samples + test.samples(), features);
-  const Moments by =
-      moments<T>(samples, features, [&](const std::function<void(std::span<const T>)>& use) {
-        for (const Dataset<T>& part : train) each_row(part, use);
-      });
+Moments moments_of(const std::vector<Dataset<T>>& train) {
+  const auto each = [&](const std::function<void(std::span<const T>)>& use) {
+    for (const Dataset<T>& part : train) each_row(part, use);
+  };
+  return moments<T>(samples_of(train), train.front().features(), each);
+}
+
+template <class T>
+void normalize(std::vector<Dataset<T>>& train, Dataset<T>& test, const Moments& by) {
+  check_size(samples_of(train) + test.samples(), by.mean.size());
   for (Dataset<T>& part : train) part = applied(part, by);
   if (test.samples() > 0) test = applied(test, by);
 }
@@ -107,7 +109,9 @@ template void normalize(TrainTest<float>&);
 template void normalize(TrainTest<double>&);
 template void normalize(TrainTest<float>&, std::size_t, const EachSample<float>&);
 template void normalize(TrainTest<double>&, std::size_t, const EachSample<double>&);
-template void normalize(std::vector<Dataset<float>>&, Dataset<float>&);
-template void normalize(std::vector<Dataset<double>>&, Dataset<double>&);
+template Moments moments_of(const std::vector<Dataset<float>>&);
+template Moments moments_of(const std::vector<Dataset<double>>&);
+template void normalize(std::vector<Dataset<float>>&, Dataset<float>&, const Moments&);
+template void normalize(std::vector<Dataset<double>>&, Dataset<double>&, const Moments&);
 
 }  // namespace ticopd

@@ -9,6 +9,12 @@
 
 namespace ticopd {
 
+// Of each feature, over the training samples. A constant feature has deviation 1.
+struct Moments {
+  std::vector<double> mean;
+  std::vector<double> deviation;
+};
+
 // Every feature shifted and scaled to mean 0 and standard deviation 1 over the training samples,
 // the test samples by the same numbers. A constant feature is only shifted. The result is dense.
 template <class T>
@@ -22,8 +28,12 @@ using EachSample = std::function<void(const std::function<void(std::span<const T
 template <class T>
 void normalize(TrainTest<T>& data, std::size_t samples, const EachSample<T>& each);
 
-// The same over training samples that lie in several sets, one after the other.
+// The moments of training samples that lie in several sets, one after the other.
 template <class T>
-void normalize(std::vector<Dataset<T>>& train, Dataset<T>& test);
+Moments moments_of(const std::vector<Dataset<T>>& train);
+
+// The same by given moments, which need not be those of these samples.
+template <class T>
+void normalize(std::vector<Dataset<T>>& train, Dataset<T>& test, const Moments& by);
 
 }  // namespace ticopd

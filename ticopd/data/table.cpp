@@ -114,7 +114,11 @@ Table<Option<DataOptions>>& data_options_table() {
                           "all labels that an agent may have; left out: those in the files"),
        option<&O::shard_samples>("shard_samples", domain::layer_sizes(1, INT32_MAX),
                                  "training samples of each agent; left out: as many as its file "
-                                 "has")}};
+                                 "has"),
+       option<&O::means>("means", domain::numbers(domain::number(-domain::infinity)),
+                         "with `normalize`: of each feature, instead of measured ones"),
+       option<&O::deviations>("deviations", domain::numbers(domain::above(0)),
+                              "with `normalize`: of each feature, as `means`")}};
   return table;
 }
 

@@ -27,6 +27,8 @@ struct DataOptions {
   int classes = 10;
   std::vector<int> labels = {};         // with {agent}: those of all agents, if given
   std::vector<int> shard_samples = {};  // with {agent}: of each agent, if given
+  // With {agent}: of each feature, if given; normalize then measures nothing.
+  std::vector<double> means = {}, deviations = {};
   std::uint64_t seed = default_seed;
   bool offline = false;
   bool regression = false;  // labels are targets, taken as they are

@@ -48,7 +48,7 @@ void append(std::vector<KeyInfo>& all, const std::string& section,
 // Keys that go with {agent} in problem.data, which then is a kind of its own, and those that do
 // not.
 void mark_agent_sources(std::vector<KeyInfo>& all) {
-  for (const char* name : {"test", "features", "labels", "shard_samples"}) {
+  for (const char* name : {"test", "features", "labels", "shard_samples", "means", "deviations"}) {
     KeyInfo& key = *std::ranges::find(all, fmt::format("problem.{}", name), &KeyInfo::name);
     key.takers.emplace_back(agent_mark);
     key.finders.emplace_back(agent_mark);

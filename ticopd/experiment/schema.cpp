@@ -26,7 +26,7 @@ json reference(const std::string& definition) {
 
 json number_schema(double low, double high, bool low_allowed, bool whole = false) {
   json schema{{"type", whole ? "integer" : "number"}};
-  schema[low_allowed ? "minimum" : "exclusiveMinimum"] = low;
+  if (std::isfinite(low)) schema[low_allowed ? "minimum" : "exclusiveMinimum"] = low;
   if (std::isfinite(high)) schema["maximum"] = high;
   return schema;
 }
@@ -69,6 +69,10 @@ json domain_schema(const Domain& d) {
       return {{"enum", d.allowed_words()}};
     case Domain::Kind::integers:
       return {{"type", "array"}, {"items", whole_schema(d.least, d.most)}};
+    case Domain::Kind::numbers:
+      return {{"type", "array"},
+              {"items", number_schema(d.low, d.high, d.low_allowed)},
+              {"minItems", 1}};
     case Domain::Kind::table:
       return table_schema();
     case Domain::Kind::texts: {

@@ -44,6 +44,15 @@ void normalise(const Domain& domain, json& value) {
     for (json& item : value) make_whole(item);
 }
 
+// A list of numbers may be long: the message names the one that is wrong.
+void check_numbers(const std::string& key, const Domain& domain, json& value) {
+  if (!value.is_array() || value.empty()) refuse_value(key, shown(value), domain);
+  Domain each = domain;
+  each.kind = Domain::Kind::number;
+  for (std::size_t i = 0; i < value.size(); ++i)
+    check_value(fmt::format("{}[{}]", key, i), each, value[i]);
+}
+
 }  // namespace
 
 void refuse(const std::string& key, const json& given, const std::string& allowed) {
@@ -62,6 +71,7 @@ void check_value(const std::string& key, const Domain& domain, json& value) {
     return;
   }
   if (domain.kind == Domain::Kind::texts) return check_texts(key, domain, value);
+  if (domain.kind == Domain::Kind::numbers) return check_numbers(key, domain, value);
   normalise(domain, value);
   if (!domain.allows(option_value(value))) refuse_value(key, shown(value), domain);
 }
@@ -75,6 +85,8 @@ OptionValue option_value(const json& value) {
   if (value.is_array() &&
       std::ranges::all_of(value, [](const json& v) { return v.is_number_integer(); }))
     return value.get<std::vector<std::int64_t>>();
+  if (value.is_array() && std::ranges::all_of(value, [](const json& v) { return v.is_number(); }))
+    return value.get<std::vector<double>>();
   return {};
 }
 

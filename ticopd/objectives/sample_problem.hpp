@@ -24,13 +24,18 @@ struct SampleProblem {
   Dataset<float> test = {};                 // may have no samples
   double l2 = 0;
   bool weight_by_sample = false;  // weight_i = n m_i / m instead of 1
+  std::vector<std::size_t> held =
+      {};  // m_i if `shards` has a part of an agent's samples; else empty
 
   std::size_t agents() const { return shards.size(); }
+  std::size_t samples(std::size_t agent) const {
+    return held.empty() ? shards[agent].samples() : held[agent];
+  }
   double weight(std::size_t agent) const {
     if (!weight_by_sample) return 1.0;
     std::size_t all = 0;
-    for (const Dataset<float>& shard : shards) all += shard.samples();
-    return static_cast<double>(agents()) * static_cast<double>(shards[agent].samples()) /
+    for (std::size_t i = 0; i < agents(); ++i) all += samples(i);
+    return static_cast<double>(agents()) * static_cast<double>(samples(agent)) /
            static_cast<double>(all);
   }
 };

@@ -20,10 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Frames are allocated and freed all the time: their memory stays with the process. It costs most of
-// a checkpoint's time to get it from the system again.
+// Frames are allocated and freed all the time: their memory stays with the process. It costs most
+// of a checkpoint's time to get it from the system again, and a large frame would get its own each
+// time.
 void keep_memory_of_frames() {
 #if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
 #endif
 }

@@ -20,6 +20,11 @@ void make_key_files(const std::string& name, bool for_operator, const fs::path& 
   write_keys(make_keys(for_operator ? KeyKind::owner : KeyKind::site, name), folder);
 }
 
+std::string hand_over_text(const fs::path& next, const fs::path& key) {
+  return successor_text(
+      hand_over(read_keys(key, KeyKind::owner), read_public_key(next, KeyKind::owner)));
+}
+
 void make_network(const NewNetwork& network) {
   Roster roster{.config = Config::read(network.config, network.set)};
   const int agents = configured_agents(roster.config);
@@ -61,6 +66,10 @@ void sign_roster(const fs::path& file, const fs::path& key, const fs::path& afte
   const std::string text = read_bytes(file);
   const Roster roster = parse_roster(text, file.string());
   check_roster(roster, file.string());
+  if (!roster.operators.empty() && roster.operators.back().key != owner.public_key)
+    throw ConfigError(
+        fmt::format("{}: the operator {} signs it, the last of [[operator]]; {} is {}",
+                    file.string(), roster.operators.back().key, key.string(), owner.public_key));
   if (!after.empty()) {
     const Roster before = parse_roster(read_bytes(after), after.string());
     check_successor(before, roster);

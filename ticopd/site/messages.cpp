@@ -2,12 +2,17 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "ticopd/transport/frame.hpp"
 
+#ifndef TICOPD_SITE_PROTOCOL  // a test builds a program of another version
+#define TICOPD_SITE_PROTOCOL 2
+#endif
+
 namespace ticopd {
 
-const Versions own_versions{.protocol = 2, .frames = frame_version};
+const Versions own_versions{.protocol = TICOPD_SITE_PROTOCOL, .frames = frame_version};
 
 namespace {
 
@@ -28,14 +33,14 @@ struct Header {
 };
 static_assert(sizeof(Header) == message_header_bytes);
 
-std::uint64_t check_of(Header header, std::span<const std::byte> body) {
+std::uint64_t check_of(Header header, const SharedBytes& body) {
   header.check = 0;
-  const std::array parts{hash_row(std::as_bytes(std::span(&header, 1))), hash_row(body)};
+  const std::array parts{hash_row(std::as_bytes(std::span(&header, 1))), body.hash()};
   return hash_row(std::as_bytes(std::span(parts)));
 }
 
 // A body that this type of message can have.
-bool fits(const Header& h, std::span<const std::byte> body) {
+bool fits(const Header& h, const SharedBytes& body) {
   switch (static_cast<MessageType>(h.type)) {
     case MessageType::data:
       return h.offset <= h.length && body.size() <= h.length - h.offset &&
@@ -74,9 +79,11 @@ Bytes encode(const Message& m) {
            .body = static_cast<std::uint32_t>(m.body.size()),
            .check = 0};
   h.check = check_of(h, m.body);
-  Bytes bytes(sizeof h + m.body.size());
-  std::memcpy(bytes.data(), &h, sizeof h);
-  if (!m.body.empty()) std::memcpy(bytes.data() + sizeof h, m.body.data(), m.body.size());
+  const std::span<const std::byte> head = std::as_bytes(std::span(&h, 1));
+  Bytes bytes;
+  bytes.reserve(sizeof h + m.body.size());
+  bytes.assign(head.begin(), head.end());
+  bytes.insert(bytes.end(), m.body.begin(), m.body.end());
   return bytes;
 }
 
@@ -87,22 +94,19 @@ std::optional<Versions> versions_of(std::span<const std::byte> bytes) {
                   std::to_integer<std::uint8_t>(bytes[magic.size() + 1])};
 }
 
-std::optional<Message> decode_message(std::span<const std::byte> bytes) {
+std::optional<Message> decode_message(const SharedBytes& bytes) {
   Header h;
-  if (versions_of(bytes) != own_versions) return std::nullopt;
+  if (versions_of(std::span(bytes)) != own_versions) return std::nullopt;
   if (bytes.size() < sizeof h || bytes.size() > sizeof h + piece_bytes) return std::nullopt;
   std::memcpy(&h, bytes.data(), sizeof h);
-  const std::span<const std::byte> body = bytes.subspan(sizeof h);
+  SharedBytes body = bytes.part(sizeof h, bytes.size() - sizeof h);
   if (h.body != body.size() || h.check != check_of(h, body)) return std::nullopt;
   if (h.type < 1 || h.type > static_cast<std::uint8_t>(MessageType::differs) || h.gap > 1)
     return std::nullopt;
   if (!fits(h, body)) return std::nullopt;
   Message m{.type = static_cast<MessageType>(h.type),
             .network = h.network,
-            .roster = {.owner = h.owner,
-                       .bytes = h.roster,
-                       .version = h.version,
-                       .epoch = h.epoch},
+            .roster = {.owner = h.owner, .bytes = h.roster, .version = h.version, .epoch = h.epoch},
             .from = h.from,
             .to = h.to,
             .nonce = h.nonce,
@@ -112,8 +116,8 @@ std::optional<Message> decode_message(std::span<const std::byte> bytes) {
             .offset = h.offset,
             .length = h.length,
             .channel = h.channel,
-            .gap = h.gap == 1};
-  m.body.assign(body.begin(), body.end());
+            .gap = h.gap == 1,
+            .body = std::move(body)};
   return m;
 }
 

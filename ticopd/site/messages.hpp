@@ -5,6 +5,7 @@
 #include <span>
 
 #include "ticopd/bytes.hpp"
+#include "ticopd/site/shared_bytes.hpp"
 
 namespace ticopd {
 
@@ -48,7 +49,7 @@ struct Message {
   std::uint64_t offset = 0, length = 0;  // data: of the piece in the frame, and of the frame
   std::uint32_t channel = 0;             // data
   bool gap = false;                      // have: a later frame came than the next
-  Bytes body = {};                       // data, ended, roster
+  SharedBytes body = {};                 // data, ended, roster
 
   bool operator==(const Message&) const = default;
 };
@@ -62,8 +63,8 @@ Bytes encode(const Message& message);
 // The versions of the sender; empty for bytes that no version of this protocol would send.
 std::optional<Versions> versions_of(std::span<const std::byte> bytes);
 
-// Empty unless `bytes` is one whole undamaged message of our versions. Never throws; allocates no
-// more than the length of `bytes`.
-std::optional<Message> decode_message(std::span<const std::byte> bytes);
+// Empty unless `bytes` is one whole undamaged message of our versions, whose body then is a part of
+// them. Never throws.
+std::optional<Message> decode_message(const SharedBytes& bytes);
 
 }  // namespace ticopd

@@ -26,6 +26,10 @@ void make_network(const NewNetwork& network);
 void make_key_files(const std::string& name, bool for_operator,
                     const std::filesystem::path& folder);
 
+// The entry of a roster by which the operator with this secret key names the next one, whose public
+// key is in the file `next`.
+std::string hand_over_text(const std::filesystem::path& next, const std::filesystem::path& key);
+
 // Checks a roster and writes its signature beside it. `after`: the roster before it, which it must
 // be able to follow; empty: none.
 void sign_roster(const std::filesystem::path& roster, const std::filesystem::path& key,

@@ -16,11 +16,25 @@ namespace {
 
 using nlohmann::json;
 
-void refuse_normalize(const Config& config) {
-  if (config.get<bool>("problem.normalize"))
-    throw ConfigError(
-        "problem.normalize = true: needs the samples of all agents, and a site reads only those of "
-        "its own; normalize the files, and leave it false");
+// In the precision of the run, whose rounding the moments have.
+template <class T>
+void state_shard_facts(const DataOptions& options, std::size_t agents, json& problem) {
+  const AgentSamples<T> found = load_agent_sources<T>(options, agents, {0, agents});
+  problem["features"] = found.features;
+  problem["shard_samples"] = found.samples;
+  if (options.normalize) {
+    problem["means"] = found.moments.mean;
+    problem["deviations"] = found.moments.deviation;
+  }
+  if (options.regression) return;
+  problem["labels"] = json::array();
+  for (const double label : found.labels) {
+    if (std::abs(label) > INT32_MAX)
+      throw FormatError(
+          fmt::format("problem.data: the label {}: between sites allowed are {} to {}", label,
+                      -INT32_MAX, INT32_MAX));
+    problem["labels"].push_back(static_cast<int>(label));
+  }
 }
 
 }  // namespace
@@ -58,44 +72,31 @@ Config with_own_data(const Config& config, const std::string& data, const std::s
 
 void check_shard_facts(const Config& config) {
   if (!names_agent_sources(config.tree())) return;
-  refuse_normalize(config);
   if (const auto missing = missing_shard_fact(data_options(config)); !missing.empty())
     throw ConfigError(fmt::format(
         "{}: is missing: a site reads only the samples of its own agents, so the roster "
-        "says problem.features, problem.labels (of classes) and problem.shard_samples of "
-        "all",
+        "says problem.features, problem.labels (of classes) and problem.shard_samples of all, and "
+        "to normalize problem.means and problem.deviations",
         missing));
 }
 
 Config with_shard_facts(const Config& config) {
   if (!names_agent_sources(config.tree())) return config;
-  refuse_normalize(config);
   const DataOptions options = data_options(config);
   if (missing_shard_fact(options).empty()) return config;
   const auto agents = static_cast<std::size_t>(configured_agents(config));
-  AgentSamples<float> found;
+  json tree = config.tree();
   try {
-    found = load_agent_sources<float>(options, agents, {0, agents});
+    const auto state = config.get<std::string>("precision") == "double" ? state_shard_facts<double>
+                                                                        : state_shard_facts<float>;
+    state(options, agents, tree["problem"]);
   } catch (const FormatError& e) {
     throw FormatError(
-        fmt::format("{}; the samples of all agents are counted here unless the file says "
-                    "problem.features, problem.labels and problem.shard_samples",
-                    e.what()));
-  }
-  json tree = config.tree();
-  json& problem = tree["problem"];
-  problem["features"] = found.features;
-  problem["shard_samples"] = found.samples;
-  if (!options.regression) {
-    problem["labels"] = json::array();
-    for (const double label : found.labels) {
-      if (std::abs(label) > INT32_MAX)
-        throw FormatError(
-            fmt::format("problem.data: the label {}: between sites allowed are {} to "
-                        "{}",
-                        label, -INT32_MAX, INT32_MAX));
-      problem["labels"].push_back(static_cast<int>(label));
-    }
+        fmt::format("{}; the samples of all agents are read here unless the file says {}", e.what(),
+                    options.normalize ? "problem.features, problem.labels, problem.shard_samples, "
+                                        "problem.means and problem.deviations"
+                                      : "problem.features, problem.labels and "
+                                        "problem.shard_samples"));
   }
   return Config::resolved(std::move(tree), config.folder());
 }

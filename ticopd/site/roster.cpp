@@ -3,18 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "ticopd/error.hpp"
-#include "ticopd/experiment/kinds.hpp"
 #include "ticopd/experiment/options.hpp"
-#include "ticopd/experiment/prepare.hpp"
 #include "ticopd/network/placement.hpp"
 #include "ticopd/numeric/parse_number.hpp"
-#include "ticopd/site/keys.hpp"
-#include "ticopd/site/own_data.hpp"
 #include "ticopd/site/signed_roster.hpp"
 #include "ticopd/system/text.hpp"
 #include "ticopd/transport/frame.hpp"
@@ -76,49 +70,6 @@ RosterSite parse_site(const json& site, const std::string& name, std::size_t num
   return s;
 }
 
-// What only one process with all agents and data can do, or what would make one site read a file
-// that another one names.
-void check_config(const Config& config) {
-  if (has_external_objective(config.tree()))
-    refuse("problem.objective = \"external\": sites cannot run the objective of a program");
-  if (const auto kind = config.get<std::string>("network.transport"); kind != "none")
-    refuse(
-        fmt::format("network.transport = \"{}\": allowed is \"none\": the roster says who runs "
-                    "what",
-                    kind));
-  if (config.get<bool>("log.lyapunov"))
-    refuse("log.lyapunov = true: it couples all agents, and a site sees only its own");
-  if (config.get<std::string>("graph.kind") == "file")
-    refuse(
-        "graph.kind = \"file\": a roster names no files; write the edges into graph.edges, with "
-        "graph.kind = \"edges\"");
-  check(config);
-  check_shard_facts(config);
-}
-
-void check_agents(const Roster& roster, int agents) {
-  std::map<int, const RosterSite*> host;
-  int next = 0;
-  for (const RosterSite& s : roster.sites)
-    for (const int agent : s.agents) {
-      if (agent >= agents)
-        refuse(fmt::format("site {}: agent {}: the graph has the agents 0 to {}", s.name, agent,
-                           agents - 1));
-      if (const auto [at, is_new] = host.emplace(agent, &s); !is_new)
-        refuse(fmt::format("agent {} stands twice: at site {} and at site {}", agent,
-                           at->second->name, s.name));
-    }
-  for (int agent = 0; agent < agents; ++agent)
-    if (!host.contains(agent)) refuse(fmt::format("agent {} stands at no site", agent));
-  for (const RosterSite& s : roster.sites)
-    for (const int agent : s.agents)
-      if (agent != next++)
-        refuse(
-            fmt::format("site {}: agent {}, where agent {} is next: sites host blocks of agents, "
-                        "in the order of the roster",
-                        s.name, agent, next - 1));
-}
-
 // What the sites compute, and which of them computes what.
 json run_of(const Roster& roster) {
   json all{name_in(roster.config), roster.config.identity()};
@@ -159,7 +110,8 @@ Roster parse_roster(std::string_view toml, const std::string& name) {
   const json table = toml_table(toml, name);
   if (!table.is_object() || !table.contains("config") || !table.contains("site"))
     throw FormatError(fmt::format("{}: is not a roster ([[site]] or [config] is missing)", name));
-  refuse_other_keys(table, name, {"version", "epoch", "schedules_after", "site", "config"});
+  refuse_other_keys(table, name,
+                    {"version", "epoch", "schedules_after", "site", "operator", "config"});
   if (!table["site"].is_array() || table["site"].size() < 2)
     refuse(fmt::format("{}: a network has two sites or more", name));
   Roster roster{.config = Config::resolved(table["config"], ".")};
@@ -167,6 +119,7 @@ Roster parse_roster(std::string_view toml, const std::string& name) {
   roster.epoch = count_of(table, "epoch", name);
   if (table.contains("schedules_after"))
     roster.schedules_after = count_of(table, "schedules_after", name, 0);
+  roster.operators = successors_of(table, name);
   for (const json& site : table["site"])
     roster.sites.push_back(parse_site(site, name, roster.sites.size()));
   return roster;
@@ -179,48 +132,10 @@ std::string roster_text(const Roster& roster) {
     if (!s.address.empty()) table["site"].back()["address"] = s.address;
   }
   if (roster.schedules_after > 0) table["schedules_after"] = roster.schedules_after;
+  for (const Successor& s : roster.operators)
+    table["operator"].push_back({{"key", s.key}, {"by", s.by}, {"signature", s.signature}});
   table["config"] = roster.config.tree();
   return json_to_toml(table);
-}
-
-void check_roster(const Roster& roster, const std::string& name) try {
-  check_roster(roster);
-} catch (const ConfigError& e) {
-  refuse(fmt::format("{}: {}", name, e.what()));
-}
-
-void check_roster(const Roster& roster) {
-  std::set<std::string> names, keys, addresses;
-  for (const RosterSite& s : roster.sites) {
-    if (const std::string why = why_no_name(s.name); !why.empty()) refuse("site " + why);
-    if (!names.insert(s.name).second) refuse(fmt::format("two sites have the name {}", s.name));
-    if (!is_key(s.key))
-      refuse(fmt::format("site {}: key = \"{}\": is no public key; copy it from {}.pub", s.name,
-                         printable(s.key), s.name));
-    if (!keys.insert(s.key).second)
-      refuse(fmt::format("site {}: another site has the same key", s.name));
-    if (s.address.empty()) continue;
-    parse_address(s.address, fmt::format("site {}: address", s.name));
-    if (!addresses.insert(s.address).second)
-      refuse(fmt::format("site {}: another site has the address {}", s.name, s.address));
-  }
-  check_config(roster.config);
-  if (roster.epoch == 1 && roster.schedules_after > 0)
-    refuse("schedules_after: the first epoch begins them; allowed is 0");
-  if (roster.epoch > 1 && roster.config.tree()["algorithm"]["name"] == "choco_gossip")
-    refuse(
-        "algorithm.name = \"choco_gossip\": has no second epoch: its models are its data, which "
-        "every round mixes; start a new network");
-  const Graph graph = graph_of(roster);
-  check_agents(roster, graph.agents());
-  const auto neighbours = neighbouring_sites(roster, graph);
-  for (std::size_t a = 0; a < roster.sites.size(); ++a)
-    for (std::size_t b = a + 1; b < roster.sites.size(); ++b)
-      if (neighbours[a][b] && roster.sites[a].address.empty() && roster.sites[b].address.empty())
-        refuse(
-            fmt::format("sites {} and {} are neighbours and neither has an address: one of them "
-                        "must be reachable",
-                        roster.sites[a].name, roster.sites[b].name));
 }
 
 Graph graph_of(const Roster& roster) {
@@ -264,6 +179,12 @@ void check_successor(const Roster& before, const Roster& now) {
   if (now.epoch < before.epoch)
     refuse(fmt::format("epoch {}: the roster before has epoch {}; it never goes back", now.epoch,
                        before.epoch));
+  if (now.operators.size() < before.operators.size() ||
+      !std::equal(before.operators.begin(), before.operators.end(), now.operators.begin()))
+    refuse(
+        fmt::format("operator: version {} names operators who are not all in version {}: one who "
+                    "has handed over signs no more",
+                    before.version, now.version));
   if (name_in(now.config) != name_in(before.config))
     refuse(
         fmt::format("config.name = {}: the roster before has {}; another name is another network",

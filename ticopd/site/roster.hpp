@@ -7,6 +7,7 @@
 
 #include "ticopd/experiment/config.hpp"
 #include "ticopd/graph/graph.hpp"
+#include "ticopd/site/operators.hpp"
 
 namespace ticopd {
 
@@ -23,6 +24,7 @@ struct Roster {
   std::uint32_t version = 1, epoch = 1;
   std::uint32_t schedules_after = 0;  // rounds: where step sizes go on that depend on the round
   std::vector<RosterSite> sites = {};
+  std::vector<Successor> operators = {};  // after the first one
   Config config;
 
   int position(std::string_view name) const;  // -1: it is not there
@@ -56,8 +58,9 @@ std::uint64_t owner_number(const Roster& roster, const std::string& operator_key
 // True if they have the same agents at the same sites, the same graph and config: one epoch.
 bool same_run(const Roster& a, const Roster& b);
 
-// ConfigError unless `now` may follow `before`: it has a higher version and no lower epoch, and a
-// change of agents, graph or config, and nothing else, raises the epoch.
+// ConfigError unless `now` may follow `before`: it has a higher version and no lower epoch, a
+// change of agents, graph or config, and nothing else, raises the epoch, and no operator takes back
+// that another one signs.
 void check_successor(const Roster& before, const Roster& now);
 
 // "HOST:PORT"; the host of an IPv6 address stands in brackets. ConfigError naming `key`.

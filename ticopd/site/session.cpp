@@ -27,9 +27,8 @@ std::size_t weight(const SentFrame& f) {
   return weight(f.frame.size());
 }
 
-std::uint64_t next_chain(std::uint64_t chain, std::uint32_t channel,
-                         std::span<const std::byte> frame) {
-  return hash_of({chain, channel, hash_row(frame)});
+std::uint64_t next_chain(std::uint64_t chain, std::uint32_t channel, std::uint64_t frame_hash) {
+  return hash_of({chain, channel, frame_hash});
 }
 
 }  // namespace
@@ -60,8 +59,8 @@ void Session::refuse(const std::string& why) const {
 
 void Session::push(std::uint32_t channel, Bytes frame) {
   ++sent_;
-  sent_chain_ = next_chain(sent_chain_, channel, frame);
-  outbox_.push_back({channel, std::move(frame), sent_chain_});
+  SentFrame& sent = outbox_.emplace_back(channel, std::move(frame));
+  sent.chain = sent_chain_ = next_chain(sent_chain_, channel, sent.frame.hash());
   compare_chain();
   trim();
 }
@@ -192,8 +191,7 @@ std::optional<Message> Session::next_piece(Time now) {
   m.offset = cursor_offset_;
   m.length = f.frame.size();
   const std::size_t size = std::min(limits_.piece, f.frame.size() - cursor_offset_);
-  const auto begin = f.frame.begin() + static_cast<std::ptrdiff_t>(cursor_offset_);
-  m.body.assign(begin, begin + static_cast<std::ptrdiff_t>(size));
+  m.body = f.frame.part(cursor_offset_, size);
   if (cursor_ <= reached_) resent_bytes_ += size;
   cursor_offset_ += size;
   if (cursor_offset_ == f.frame.size()) {
@@ -318,13 +316,12 @@ void Session::piece(Message m, Time now) {
   }
   // The neighbour sends it again. A frame may always wait alone.
   if (unread_bytes_ > 0 && unread_bytes_ + weight(m.length) > limits_.unread) return;
-  if (partial_.empty())
-    partial_ = std::move(m.body);
-  else
-    partial_.insert(partial_.end(), m.body.begin(), m.body.end());
+  partial_.insert(partial_.end(), m.body.begin(), m.body.end());
   if (partial_.size() < m.length) return;
   if (partial_.size() > m.length) refuse("the pieces of a frame do not fit together");
-  const std::uint64_t chain = next_chain(have_chain_, m.channel, partial_);
+  const bool in_one_piece = m.body.size() == partial_.size();  // its hash is known already
+  const std::uint64_t chain =
+      next_chain(have_chain_, m.channel, in_one_piece ? m.body.hash() : hash_row(partial_));
   if (chain != m.chain && !planted(Bug::skip_gaps) && !planted(Bug::take_twice) &&
       !planted(Bug::any_offset))
     refuse(

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,34 +10,20 @@
 
 #include "ticopd/bytes.hpp"
 #include "ticopd/site/messages.hpp"
+#include "ticopd/site/shared_bytes.hpp"
 #include "ticopd/site/world.hpp"
 
 namespace ticopd {
 
-// Bytes that stay as they are. Copies of this share them.
-class SharedBytes {
- public:
-  SharedBytes(Bytes bytes = {}) : bytes_(std::make_shared<const Bytes>(std::move(bytes))) {}
-
-  const std::byte* data() const { return bytes_->data(); }
-  std::size_t size() const { return bytes_->size(); }
-  auto begin() const { return bytes_->begin(); }
-  auto end() const { return bytes_->end(); }
-  bool operator==(const SharedBytes& other) const { return *bytes_ == *other.bytes_; }
-
- private:
-  std::shared_ptr<const Bytes> bytes_;
-};
-
 // The numbers of a session that have defaults.
 struct SessionLimits {
-  std::size_t piece = piece_bytes;  // of a frame in one message, at most
-  std::size_t window = 8 << 20;     // bytes on their way to a peer, at most
-  std::size_t frame = 2147483647;   // bytes of a frame, at most
-  std::size_t unread = 1ull << 32;  // bytes that came and were not popped; more is not taken
-  Time hello = one_second / 2;      // between two hellos that nobody answers
-  Time idle = one_second;           // between two `have` when nothing else is said
-  Time resend = one_second;         // without progress: send again
+  std::size_t piece = piece_bytes;     // of a frame in one message, at most
+  std::size_t window = 8 << 20;        // bytes on their way to a peer, at most
+  std::size_t frame = 2147483647;      // bytes of a frame, at most
+  std::size_t unread = 1ull << 32;     // bytes that came and were not popped; more is not taken
+  Time hello = one_second / 2;         // between two hellos that nobody answers
+  Time idle = one_second;              // between two `have` when nothing else is said
+  Time resend = one_second;            // without progress: send again
   Time acknowledge = one_second / 10;  // after a frame came, at the latest
 };
 
@@ -48,7 +33,7 @@ inline constexpr std::uint64_t most_frames = std::uint64_t{1} << 62;
 // A frame that the peer has not yet said to be safe.
 struct SentFrame {
   std::uint32_t channel = 0;
-  SharedBytes frame;  // the checkpoint that is being written has it, too
+  SharedBytes frame;        // the checkpoint that is being written has it, too
   std::uint64_t chain = 0;  // over all frames up to this one
 };
 

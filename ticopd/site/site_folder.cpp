@@ -35,7 +35,8 @@ SiteFolder::SiteFolder(fs::path path) : path_(std::move(path)), claim_(locked(pa
 }
 
 AdoptedRoster SiteFolder::checked(SignedRoster r, std::string key, const std::string& name) const {
-  check_signature(r.text, r.signature, key, name);
+  const std::vector<Successor> operators = successors_of(toml_table(r.text, name), name);
+  check_signature(r.text, r.signature, signer_of(operators, key, name), name);
   Roster roster = parse_roster(r.text, name);
   check_roster(roster, name);
   // Nothing throws from here on: GCC 12 destroys the members of a braced object twice if one of its

@@ -15,14 +15,16 @@ namespace ticopd {
 // A roster that was found good: signed by the operator whom this site follows.
 struct AdoptedRoster {
   Roster roster;
-  std::string bytes, signature, operator_key;
+  std::string bytes, signature;
+  std::string operator_key;  // of the network's first operator
 };
 
 // What sites say of it, for the site with this number.
 SiteNames names_of(const AdoptedRoster& adopted, int own);
 
-// The folder of a site. It pins the operator at the first start: only a roster of the same operator
-// is taken later. The newest one that was taken is kept in it.
+// The folder of a site. It pins the operator at the first start: only a roster of the same
+// operator, or of one who was named to follow, is taken later. The newest one that was taken is
+// kept in it.
 class SiteFolder {
  public:
   // Creates and locks the folder; it is removed again while it is empty. UsageError if it holds

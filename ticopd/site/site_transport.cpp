@@ -42,8 +42,7 @@ void SiteTransport::send_due() {
     if (!end_.empty()) {
       if (now < end_at_ || site == rank()) continue;
       Message m{.type = MessageType::ended, .network = sites_.network};
-      const std::span<const std::byte> text = std::as_bytes(std::span(end_));
-      m.body.assign(text.begin(), text.end());
+      m.body = to_bytes(std::span(std::as_const(end_)));
       send(site, std::move(m));
       continue;
     }
@@ -82,14 +81,15 @@ void SiteTransport::take(const Wire::Arrived& arrived) {
     case MessageType::roster:
       if (m->roster.owner == sites_.roster.owner && m->roster.version > sites_.roster.version &&
           on_roster_)
-        on_roster_(m->body);
+        on_roster_(std::span(m->body));
       return;
     case MessageType::ended:
       return fits ? hear_end(site, *m) : void();
     case MessageType::differs:
       return;
     default:
-      if (fits && end_.empty() && !handing_on_) session(site).take(std::move(*m), world_.clock.now());
+      if (fits && end_.empty() && !handing_on_)
+        session(site).take(std::move(*m), world_.clock.now());
   }
 }
 

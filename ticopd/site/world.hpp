@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ticopd/bytes.hpp"
+#include "ticopd/site/shared_bytes.hpp"
 
 // All that a site asks of the world: messages, files and time. A machine gives it sockets, a folder
 // and a clock; the simulator gives it virtual ones, and then any fault can be had at any moment.
@@ -33,7 +34,7 @@ class Wire {
 
   struct Arrived {
     int site;
-    Bytes message;
+    SharedBytes message;
   };
   // The next message; waits for it until then. Empty: none came.
   virtual std::optional<Arrived> receive(Time until) = 0;

@@ -1,5 +1,5 @@
-// The sockets of a site: libticopd_zmq.so. Only this file and the door know ZeroMQ.
-#include <sys/resource.h>
+// The sockets of a site: libticopd_zmq.so. Only this file, its sockets and the door know ZeroMQ.
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -7,72 +7,29 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <zmq.hpp>
 
 #include "ticopd/error.hpp"
-#include "ticopd/site/messages.hpp"
 #include "ticopd/site/site_wire.hpp"
 #include "ticopd/site/zmq_door.hpp"
+#include "ticopd/site/zmq_sockets.hpp"
 
 namespace ticopd {
 namespace {
 
-constexpr int largest_message = 257 << 10;
-static_assert(largest_message >= static_cast<int>(piece_bytes + message_header_bytes));
-constexpr std::size_t most_waiting = 16
-                                     << 20;  // bytes to one site that its socket does not take yet
-constexpr Time silence = 15 * one_second;    // then a connection is made anew
-constexpr Time self_test = 10 * one_second;  // at most; a busy machine takes its time
+constexpr std::size_t most_waiting = 16 << 20;  // bytes to a site that its socket does not take yet
+constexpr Time silence = 15 * one_second;       // then a connection is made anew
+constexpr Time self_test = 10 * one_second;     // at most; a busy machine takes its time
 constexpr int self_tests = 3;
-constexpr rlim_t least_files = 1024, many_files = 4096;
-constexpr int most_odd = 16;                 // odd messages, then their connection is ended
+constexpr int most_odd = 16;                     // odd messages, then their connection is ended
 constexpr Time full_socket = one_second / 1000;  // until it is tried again
 
 Time now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
-}
-
-// The settings that all sockets between sites share, before they are bound or connected.
-void prepare(zmq::socket_t& s, bool ipv6) {
-  s.set(zmq::sockopt::maxmsgsize, std::int64_t{largest_message});
-  s.set(zmq::sockopt::handshake_ivl, 5000);
-  s.set(zmq::sockopt::heartbeat_ivl, 500);
-  s.set(zmq::sockopt::heartbeat_timeout, 1500);
-  s.set(zmq::sockopt::sndhwm, 256);
-  s.set(zmq::sockopt::rcvhwm, 256);
-  s.set(zmq::sockopt::linger, 200);  // the last word of a site that ends
-  s.set(zmq::sockopt::reconnect_ivl, 100);
-  s.set(zmq::sockopt::reconnect_ivl_max, 5000);
-  s.set(zmq::sockopt::tcp_keepalive, 1);
-  s.set(zmq::sockopt::ipv6, ipv6);
-}
-
-// A message that has these bytes, without a copy of them.
-zmq::message_t owning(Bytes bytes) {
-  auto* kept = new Bytes(std::move(bytes));
-  return {kept->data(), kept->size(), [](void*, void* b) { delete static_cast<Bytes*>(b); }, kept};
-}
-
-bool is_ipv6(const std::string& address) {
-  return address.starts_with('[');
-}
-
-// A dealer that proves to be `key`, to the listener of a site with the key `server`.
-zmq::socket_t dealer_to(zmq::context_t& context, const std::string& address,
-                        const std::string& server, const std::string& key,
-                        const std::string& secret, bool again = true) {
-  zmq::socket_t s(context, zmq::socket_type::dealer);
-  prepare(s, is_ipv6(address));
-  if (!again) s.set(zmq::sockopt::reconnect_ivl, -1);
-  s.set(zmq::sockopt::immediate, true);
-  s.set(zmq::sockopt::curve_serverkey, zmq::buffer(server));
-  s.set(zmq::sockopt::curve_publickey, zmq::buffer(key));
-  s.set(zmq::sockopt::curve_secretkey, zmq::buffer(secret));
-  s.connect("tcp://" + address);
-  return s;
 }
 
 class ZmqWire final : public SiteWire {
@@ -148,7 +105,7 @@ class ZmqWire final : public SiteWire {
 
   void listen() {
     listener_.emplace(context_, zmq::socket_type::router);
-    prepare(*listener_, is_ipv6(settings_.listen));
+    prepare(*listener_, settings_.listen);
     listener_->set(zmq::sockopt::router_mandatory, true);
     listener_->set(zmq::sockopt::curve_server, true);
     listener_->set(zmq::sockopt::curve_secretkey, zmq::buffer(settings_.secret));
@@ -170,6 +127,7 @@ class ZmqWire final : public SiteWire {
 
   // CURVE alone lets everybody in. So a stranger knocks, and must be turned away.
   void test_listener() {
+    using namespace std::chrono_literals;
     std::array<char, 41> key{}, secret{};
     if (zmq_curve_keypair(key.data(), secret.data()) != 0)
       throw UnavailableError("this ZeroMQ was built without CURVE");
@@ -185,7 +143,7 @@ class ZmqWire final : public SiteWire {
     for (int tries = 0; tries < self_tests; ++tries) {
       zmq::socket_t stranger = dealer_to(context_, end, own().key, binary(key.data()),
                                          binary(secret.data()), /*again=*/false);
-      for (const Time last = now() + self_test; now() < last; wait(one_second / 50))
+      for (const Time last = now() + self_test; now() < last; std::this_thread::sleep_for(20ms))
         if (door_->turned_expected_away()) return;
     }
     throw UnavailableError(settings_.listen +
@@ -246,7 +204,7 @@ class ZmqWire final : public SiteWire {
     while (peers_[i].dealer) {
       zmq::message_t body;
       if (!peers_[i].dealer->recv(body, zmq::recv_flags::dontwait)) break;
-      if (alone(*peers_[i].dealer, body)) return arrived_from(i, body);
+      if (alone(*peers_[i].dealer, body)) return arrived_from(i, std::move(body));
       ++counts_.dropped;
       odd(static_cast<int>(i));
     }
@@ -272,7 +230,7 @@ class ZmqWire final : public SiteWire {
         continue;
       }
       peers_[*from].route = std::move(route);
-      return arrived_from(*from, body);
+      return arrived_from(*from, std::move(body));
     }
     return std::nullopt;
   }
@@ -296,33 +254,34 @@ class ZmqWire final : public SiteWire {
     return false;
   }
 
-  Arrived arrived_from(std::size_t i, const zmq::message_t& body) {
+  // ZeroMQ's own buffer goes on.
+  Arrived arrived_from(std::size_t i, zmq::message_t body) {
     peers_[i].heard = now();
     counts_.received[i] += body.size();
-    const auto* bytes = body.data<std::byte>();
-    return {static_cast<int>(i), Bytes(bytes, bytes + body.size())};
+    const auto kept = std::make_shared<const zmq::message_t>(std::move(body));
+    return {static_cast<int>(i), {kept, {kept->data<std::byte>(), kept->size()}}};
   }
 
   // Until a socket has something, or so much time has passed. False after a signal.
+  //
+  // The descriptor of a socket tells of what came since the socket was last asked, and take() has
+  // asked them all: so one call of the system is enough, where zmq::poll makes several. If take()
+  // noticed by the way that a full socket has room again, its descriptor is silent.
   bool wait(Time most) {
-    std::vector<zmq::pollitem_t> items;
-    if (listener_) items.push_back({listener_->handle(), 0, ZMQ_POLLIN, 0});
+    most = std::min(most, one_second);  // a silent connection is made anew
+    polled_.clear();
+    if (listener_) polled_.push_back({listener_->get(zmq::sockopt::fd), POLLIN, 0});
     for (Peer& peer : peers_) {
       // A router is always ready to be written to, so its full connections are tried again soon.
       if (!peer.dealer && !peer.waiting.empty()) most = std::min(most, full_socket);
       if (!peer.dealer) continue;
-      const auto events = static_cast<short>(ZMQ_POLLIN | (peer.waiting.empty() ? 0 : ZMQ_POLLOUT));
-      items.push_back({peer.dealer->handle(), 0, events, 0});
-      most = std::min(most, one_second);  // a silent connection is made anew
+      if (!peer.waiting.empty() &&
+          (peer.dealer->get(zmq::sockopt::events) & (ZMQ_POLLIN | ZMQ_POLLOUT)) != 0)
+        return true;
+      polled_.push_back({peer.dealer->get(zmq::sockopt::fd), POLLIN, 0});
     }
-    try {
-      zmq::poll(items,
-                std::chrono::milliseconds((std::min(most, one_second) + 999'999) / 1'000'000));
-    } catch (const zmq::error_t& e) {
-      if (e.num() == EINTR) return false;
-      throw;
-    }
-    return true;
+    const timespec time{.tv_sec = most / one_second, .tv_nsec = most % one_second};
+    return ::ppoll(polled_.data(), polled_.size(), &time, nullptr) >= 0;
   }
 
   WireSettings settings_;
@@ -331,23 +290,9 @@ class ZmqWire final : public SiteWire {
   std::optional<Door> door_;  // of the listener
   std::vector<Peer> peers_;
   std::size_t turn_ = 0;
+  std::vector<pollfd> polled_;
   mutable WireCounts counts_;
 };
-
-// A flood of strangers may have some hundred connections for a moment, before they are ended. Then
-// the files of a checkpoint must still be opened.
-void have_files() {
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  const rlim_t wanted = std::min<rlim_t>(files.rlim_max, many_files);
-  if (files.rlim_cur < wanted) {
-    files.rlim_cur = wanted;
-    ::setrlimit(RLIMIT_NOFILE, &files);
-  }
-  if (files.rlim_cur < least_files)
-    throw UnavailableError("this process may open " + std::to_string(files.rlim_cur) +
-                           " files (ulimit -n); a site needs " + std::to_string(least_files));
-}
 
 }  // namespace
 }  // namespace ticopd

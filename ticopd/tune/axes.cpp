@@ -256,7 +256,7 @@ class Reader {
     using Kind = Domain::Kind;
     const Kind kind = key->domain.kind;
     if (!searched || name == "graph.agents" || kind == Kind::file || kind == Kind::integers ||
-        kind == Kind::table)
+        kind == Kind::numbers || kind == Kind::table)
       throw ConfigError(fmt::format(
           "tune.search.{}: {}; allowed are parameters of {}, and keys of [codec] and [graph]", name,
           name == "graph.agents" ? "another number of agents is another problem"

@@ -94,7 +94,7 @@ TEST(ZmqWire, CarriesTheLargestMessageOfASite) {
   Sites s;
   const auto a = s.open(0), b = s.open(1);
   Message m{.type = MessageType::data, .length = piece_bytes};
-  m.body.resize(piece_bytes);
+  m.body = Bytes(piece_bytes);
   const Bytes bytes = encode(m);
   const std::string_view words(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   EXPECT_TRUE(s.says(*a, 1, *b, words));
