@@ -51,6 +51,7 @@ test:
 	@ctest --preset release --parallel $(TEST_JOBS)
 
 test-all: test asan tsan fuzz
+	@cmake --build --preset release --parallel $(JOBS) --target test_planted
 	@ctest --test-dir build/release --label-regex slow --output-on-failure
 
 asan tsan:

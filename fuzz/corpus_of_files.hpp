@@ -17,5 +17,6 @@ void add_checkpoint(Corpus& all);
 void add_messages(Corpus& all);
 void add_session(Corpus& all);
 void add_site_checkpoint(Corpus& all);
+void add_signed_roster(Corpus& all);
 
 }  // namespace ticopd

@@ -1,9 +1,11 @@
-// Inputs of the fuzz targets of sites: messages, steps of sessions, edits of a site's checkpoint.
+// Inputs of the fuzz targets of sites: messages, steps of sessions, edits of a site's checkpoint,
+// signed rosters.
 #include <initializer_list>
 
 #include "fuzz/corpus_of_files.hpp"
 #include "fuzz/site_edits.hpp"
 #include "ticopd/site/messages.hpp"
+#include "ticopd/site/signed_roster.hpp"
 
 namespace ticopd {
 namespace {
@@ -162,6 +164,55 @@ void add_site_checkpoint(Corpus& all) {
   add("head_a_list", 0, value_at({stop}, "[]"));
   add("empty_file", site_case, "");
   add("bare", site_case, std::string("TCSITE1\n\2\0\0\0\0\0\0\0{}12345678", 26));
+}
+
+void add_signed_roster(Corpus& all) {
+  const auto add = [&](const std::string& name, const Bytes& bytes) {
+    all["signed_roster/" + name] = bytes;
+  };
+  const std::string right = signature_text("@operator", "@signature");
+  const auto roster = [](const std::string& head, const std::string& address = "127.0.0.1:7400",
+                         const std::string& theta = "1") {
+    return head + R"(
+[[site]]
+name = "a"
+agents = [0, 1]
+address = ")" +
+           address + R"("
+key = "=!J{R8z%cLq0E0GvZnYpDI3h>5/0-T{gv/V/Z^3Y"
+[[site]]
+name = "b"
+agents = [2, 3]
+key = "ha11eo)arB!QU[KKphBuKpcVo*38A@5JpYF9y=?s"
+[config]
+name = "pair"
+graph = {kind = "ring", agents = 4}
+problem = {data = "synthetic", samples = 12, features = 2, partition = "iid"}
+algorithm = {name = "ticopd", alpha = 0.1, theta = )" +
+           theta + R"(, eta = 0.1}
+)";
+  };
+  const std::string moved = roster("version = 2\nepoch = 1", "[::1]:7400");
+  add("other_address", pack({moved, right}));
+  add("next_epoch",
+      pack({roster("version = 3\nepoch = 2\nschedules_after = 4", "a:7400", "2"), right}));
+  add("next_epoch_of_the_same_run", pack({roster("version = 2\nepoch = 9"), right}));
+  add("same_version", pack({roster("version = 1\nepoch = 1"), right}));
+  add("other_run_of_one_epoch", pack({roster("version = 2\nepoch = 1", "a:7400", "2"), right}));
+  add("schedules_in_the_first_epoch",
+      pack({roster("version = 2\nepoch = 1\nschedules_after = 4"), right}));
+  add("other_operator", pack({moved, signature_text(std::string(40, '0'), "@signature")}));
+  add("signature_of_zeros", pack({moved, signature_text("@operator", std::string(80, '0'))}));
+  add("signature_short", pack({moved, signature_text("@operator", "00000")}));
+  add("no_signature", pack({moved, ""}));
+  add("no_text", pack({"", right}));
+  add("no_roster", pack({right, right}));
+  Bytes longer = pack({moved, right});
+  for (std::size_t i = 0; i < sizeof(std::uint32_t); ++i) longer[i] = std::byte{0xff};
+  add("signature_longer_than_all", longer);
+  add("nothing", {});
+  add("part_of_the_length", Bytes(3));
+  add("length_alone", Bytes(sizeof(std::uint32_t)));
 }
 
 }  // namespace ticopd

@@ -237,6 +237,7 @@ int main(int argc, char** argv) {
   add_messages(all);
   add_session(all);
   add_site_checkpoint(all);
+  add_signed_roster(all);
   for (const auto& [name, bytes] : all)
     if (!check) {
       write(folder / name, bytes);

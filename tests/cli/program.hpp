@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -84,6 +85,16 @@ class Program {
     if (pid_ > 0) ::kill(pid_, number);  // kill(-1) would signal every process
   }
 
+  // Waits until the program catches this signal, which ends it before that: a sanitizer on a busy
+  // machine takes seconds to reach main(). False if the program ended first.
+  bool wait_until_it_catches(int number) {
+    while (!catches(number)) {
+      if (ended()) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+
   bool ended() {
     int status = 0;
     if (pid_ > 0 && ::waitpid(pid_, &status, WNOHANG) == pid_) end(status);
@@ -106,6 +117,15 @@ class Program {
   }
 
  private:
+  bool catches(int number) const {
+    constexpr std::string_view key = "SigCgt:";
+    std::ifstream in("/proc/" + std::to_string(pid_) + "/status");
+    for (std::string line; std::getline(in, line);)
+      if (line.starts_with(key))
+        return (std::stoull(line.substr(key.size()), nullptr, 16) >> (number - 1) & 1) != 0;
+    return false;
+  }
+
   void end(int status) {
     code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     pid_ = -1;

@@ -161,6 +161,14 @@ TEST(Sweep, AKindTakesItsOwnOptions) {
                    "run, codec.bits = 4, codec.kind = qsgd"}));
 }
 
+TEST(Sweep, AnotherKindOfGraphKeepsTheNumberOfAgents) {
+  const RunSet set = made("[graph]\nagents = 6\n",
+                          "[sweep]\n\"graph.kind\" = [\"ring\", \"complete\", \"star\"]\n");
+  ASSERT_EQ(set.runs.size(), 3u);
+  for (const RunSet::Run& run : set.runs)
+    EXPECT_EQ(run.config.get<int>("graph.agents"), 6) << run.label;
+}
+
 TEST(Sweep, ASchedulesAndListsAreValues) {
   const RunSet set = made("",
                           "[sweep]\n\"algorithm.eta\" = [0.1, "

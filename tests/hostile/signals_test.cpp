@@ -208,6 +208,7 @@ TEST_F(SleepingFetch, StopsWhileItWaitsForAnotherFetch) {
   const int fd = ::open((folder_ / "ticopd/mnist/lock").c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_EQ(::flock(fd, LOCK_EX), 0);
   Program program(folder_, {"data", "fetch", "mnist"}, {{"XDG_CACHE_HOME", folder_}});
+  program.wait_until_it_catches(SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_FALSE(program.ended());
   program.signal(SIGTERM);
@@ -225,6 +226,7 @@ TEST_F(LongCommands, VerifyStopsAndLeavesTheFolderAlone) {
   write("out/run.json", longer.dump());
   const Snapshot before = snapshot();
   Program program(folder_, {"verify", "out", "--quiet"});
+  program.wait_until_it_catches(SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   if (program.ended()) GTEST_SKIP() << "refused: " << program.wait().err;
   program.signal(SIGTERM);

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.programs
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.programs
+
 
 @pytest.fixture
 def example(root, child_environment, tmp_path):
@@ -40,7 +42,7 @@ def test_least_squares_finds_the_solution_of_all_rows(example):
 def test_digits_in_pytorch_have_the_losses_of_the_own_network(example):
     pytest.importorskip("torch")
     pytest.importorskip("sklearn")
-    said = example("digits.py", "--iterations", "200")
+    said = example("digits.py", "--iterations", "100")
     gap = re.search(r"relative difference of the losses: (\S+)", said)
     assert float(gap.group(1)) < 1e-9, said
 
@@ -95,7 +97,7 @@ runpy.run_path({str(root / "examples" / "python" / "mpi.py")!r}, run_name="__mai
 def test_convolutions_on_mnist_are_trained_and_drawn(example, tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("matplotlib")
-    said = example("mnist_cnn.py", "--iterations", "20", "--points", "2", "--test-images", "500", "--out", "out")
+    said = example("mnist_cnn.py", "--iterations", "8", "--points", "2", "--test-images", "200", "--out", "out")
     assert "TiCoPD, 8-bit qsgd" in said
     assert (tmp_path / "out" / "cnn.png").stat().st_size > 10_000
     table = (tmp_path / "out" / "table.md").read_text()

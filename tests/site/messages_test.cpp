@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -165,20 +166,26 @@ TEST(DiskStore, DoesNotWriteThroughALink) {
 }
 
 // As when strangers have connected to this process until it may open nothing more.
+// The thread begins before no file can be opened: until then UBSan opens pipes, and takes objects for
+// none if it cannot.
 TEST(DiskStore, WaitsUntilAFileMayBeOpened) {
   const ScratchFolder folder = ScratchFolder::anywhere();
   DiskStore store(folder.path());
   std::vector<Descriptor> all;
+  std::atomic<bool> full = false;
+  std::thread later([&] {
+    full.wait(false);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    all.clear();
+  });
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit few = before;
   few.rlim_cur = 64;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
   for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) all.emplace_back(fd);
-  std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    all.clear();
-  });
+  full = true;
+  full.notify_one();
   EXPECT_NO_THROW(store.write("a", Bytes(10)));
   later.join();
   EXPECT_NO_THROW(store.sync("a"));

@@ -102,6 +102,20 @@ bool is_used(const json& tree, const std::string& key, std::span<const KeyInfo> 
          has_parameter(*info, std::string_view(key).substr(of_algorithm.size()));
 }
 
+// The number of agents belongs to the problem: a graph of another kind keeps it, unless it finds
+// the number itself.
+void choose(json& tree, const std::string& key, const json& value, std::span<const KeyInfo> keys) {
+  constexpr const char* agents = "graph.agents";
+  const json* given = find_value(tree, agents);
+  const json before = given != nullptr ? *given : json();
+  json above;
+  above[pointer_to(key)] = value;
+  lay_run_over(tree, above);
+  const auto info = std::ranges::find(keys, agents, &KeyInfo::name);
+  if (!before.is_null() && find_value(tree, agents) == nullptr && takes_default(tree, *info, keys))
+    tree[pointer_to(agents)] = before;
+}
+
 void require_table_of(const std::string& key, const json& tree) {
   const std::size_t dot = key.find('.');
   if (dot == std::string::npos) return;
@@ -217,13 +231,10 @@ json sweep_into(json& tree, const Sweep& sweep, std::size_t number, std::span<co
       const std::string& key = sweep.axes[a].key;
       if (turn_of(key, keys) != turn || !is_used(tree, key, keys)) continue;
       require_table_of(key, tree);
-      if (turn < 2) {
-        json above;
-        above[pointer_to(key)] = values[a];
-        lay_run_over(tree, above);
-      } else {
+      if (turn < 2)
+        choose(tree, key, values[a], keys);
+      else
         tree[pointer_to(key)] = values[a];
-      }
       swept[key] = values[a];
     }
   return swept;

@@ -9,9 +9,11 @@
 #include "ticopd/report/curve.hpp"
 #include "ticopd/report/figure_key.hpp"
 #include "ticopd/report/figure_layout.hpp"
+#include "ticopd/report/figure_notes.hpp"
 #include "ticopd/report/figure_panels.hpp"
 #include "ticopd/report/gnuplot.hpp"
 #include "ticopd/report/groups.hpp"
+#include "ticopd/report/key_parts.hpp"
 #include "ticopd/report/pen.hpp"
 #include "ticopd/report/swept_drawing.hpp"
 #include "ticopd/report/text.hpp"
@@ -57,7 +59,7 @@ class Figure {
   Figure(std::span<const Series> runs, const FigureOptions& options, const ReportOptions& report)
       : options_(options),
         groups_(groups_of(runs, report.band)),
-        note_(note_of(groups_, report.band)),
+        notes_(notes_of(runs, groups_, report.band, options)),
         curves_(curves_of(runs, groups_)) {
     for (Curve& curve : curves_)
       if (const auto at = options_.colours.find(curve.label); at != options_.colours.end())
@@ -72,7 +74,8 @@ class Figure {
     for (const Curve& curve : curves_) names.push_back(curve.name);
     for (const Curve& curve : curves_) labels.push_back(plain(curve.label));
     for (const FigurePanel& panel : panels_) titles.push_back(title_of(panel));
-    layout_ = lay_out(options_, names, labels, titles, chosen.usual, note_);
+    parts_ = key_parts(curves_, options_);
+    layout_ = lay_out(options_, names, labels, titles, chosen.usual, parts_.names, notes_);
     for (const FigurePanel& panel : panels_)
       if (panel.kind == FigurePanel::Kind::curves) {
         add(x_columns_, panel.x);
@@ -111,10 +114,13 @@ class Figure {
         0.6 * options_.line_width, 0.5, 0.25, 7 * s, 0.5 * options_.line_width);
     for (std::size_t p = 0; p < panels_.size(); ++p) text += panel(p);
     if (layout_.key) {
-      std::vector<Pen> pens;
-      for (const Curve& curve : curves_) pens.push_back(pen_of(curve, options_));
+      std::vector<Pen> pens = parts_.pens;
+      if (!layout_.key_in_parts) {
+        pens.clear();
+        for (const Curve& curve : curves_) pens.push_back(pen_of(curve, options_));
+      }
       text += layout_.key->commands(pens, layout_.key_x, layout_.key_y, options_.width, height(),
-                                    note_);
+                                    notes_);
     }
     return text + "unset multiplot\n";
   }
@@ -205,21 +211,23 @@ class Figure {
     for (std::size_t c = 0; c < curves_.size(); ++c) {
       const Pen drawn = pen_of(curves_[c], options_);
       const std::string name = gnuplot_text(shortened(curves_[c].name, 100));
-      text += fmt::format(
-          "{} $run{} using {}:{} with lines {} title {}, \\\n"
-          "  $marks{} using {}:{} with points {} title {}",
-          c > 0 ? ", \\\n " : "", c, column, value, drawn.line, name, c, column, value,
-          drawn.marker, name);
+      text += fmt::format("{} $run{} using {}:{} with lines {} title {}", c > 0 ? ", \\\n " : "", c,
+                          column, value, drawn.line, name);
+      // A legend of colours and dashes does not say what a marker means.
+      if (!layout_.key_in_parts)
+        text += fmt::format(", \\\n  $marks{} using {}:{} with points {} title {}", c, column,
+                            value, drawn.marker, name);
     }
     return text + "\n";
   }
 
   const FigureOptions& options_;
   std::vector<Group> groups_;
-  std::string note_;
+  std::vector<std::string> notes_;
   std::vector<Curve> curves_;
   std::vector<FigurePanel> panels_;
   std::vector<SweptPanel> swept_;  // one for each panel; empty for those of curves
+  KeyParts parts_;
   FigureLayout layout_;
   std::vector<std::string> x_columns_, metrics_;  // of the data
 };

@@ -14,7 +14,7 @@ namespace {
 
 // At 8 pt.
 constexpr double line_height = 0.118, sample_width = 0.42, between_columns = 0.2;
-constexpr std::size_t most_lines = 20, longest = 100;
+constexpr std::size_t longest = 100, readable_letters = 28;
 
 }  // namespace
 
@@ -34,21 +34,46 @@ double text_width(std::string_view text, double font_size) {
 }
 
 FigureKey::FigureKey(std::span<const std::string> names, std::span<const std::string> labels,
-                     double width, double font_size, std::size_t columns)
+                     double width, double font_size, std::size_t columns, std::size_t wanted,
+                     std::size_t most)
     : scale_(font_size / 8) {
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   FigureKey best = *this;
   constexpr std::size_t lengths[] = {longest, 80, 60, 48, 40, 34, 28, 24, 20, 17, 14};
   for (const std::size_t letters : lengths) {
-    names_ = shortened_apart(letters == longest ? names : labels, letters);
+    const std::span<const std::string> texts = letters == longest ? names : labels;
+    names_ = shortened_apart(texts, letters);
     lay_out(width, columns);
+    whole_ = lines_ <= wanted && std::ranges::equal(names_, texts);
     if (lines_ < fewest && this->width() <= width) {
       fewest = lines_;
       best = *this;
     }
-    if (fewest <= most_lines) break;
+    if (fewest <= wanted) break;
   }
   if (fewest < std::numeric_limits<std::size_t>::max()) *this = best;
+  if (lines_ > most) {  // some must go: then the others shall be readable
+    names_ = shortened_apart(labels, readable_letters);
+    lay_out(width, columns);
+  }
+  shown_ = names_.size();
+  if (lines_ > most) cut(most);
+}
+
+// Every column keeps its first lines, so that it stays as wide as it was.
+void FigureKey::cut(std::size_t most) {
+  std::vector<std::string> kept;
+  const std::size_t room = std::max<std::size_t>(most, 1) * columns_.size();
+  if (names_.size() <= room) return;
+  kept.assign(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(room - 1));
+  kept.push_back(fmt::format("and {} more", names_.size() - kept.size()));
+  names_ = std::move(kept);
+  shown_ = names_.size() - 1;
+  lines_ = std::max<std::size_t>(most, 1);
+}
+
+std::size_t FigureKey::lines_in(double height, double font_size) {
+  return static_cast<std::size_t>(std::max(1.0, height / (line_height * font_size / 8)));
 }
 
 void FigureKey::lay_out(double width, std::size_t columns) {
@@ -80,24 +105,29 @@ double FigureKey::width() const {
 }
 
 std::string FigureKey::commands(std::span<const Pen> pens, double x, double y, double page_width,
-                                double page_height, const std::string& note) const {
+                                double page_height, std::span<const std::string> notes) const {
   std::string text = "reset\n", plots;
-  if (!note.empty())
-    text += fmt::format("set label {} at first {:.4f},{:.4f} center font ',{:g}'\n",
-                        gnuplot_text(note), page_width / 2, 0.5 * note_height(), 7 * scale_);
+  for (std::size_t n = 0; n < notes.size(); ++n)
+    text += fmt::format("set label {} at first {:.4f},{:.4f} center noenhanced font ',{:g}'\n",
+                        gnuplot_text(notes[n]), page_width / 2,
+                        (static_cast<double>(notes.size() - n) - 0.5) * note_height(), 7 * scale_);
   for (std::size_t r = 0; r < names_.size(); ++r) {
     const std::size_t line = r % lines_;
     if (r > 0 && line == 0) x += columns_[r / lines_ - 1];
     const double at = y + line_height * scale_ * (static_cast<double>(lines_ - line) - 0.5);
     const double end = x + (sample_width - 0.06) * scale_;
+    const std::string name = gnuplot_text(names_[r]);
+    text += fmt::format("set label {} at first {:.4f},{:.4f} left noenhanced\n", name,
+                        x + sample_width * scale_, at);
+    if (r >= shown_) break;  // how many are left out: nothing to draw a sample of
     text += fmt::format(
         "$key{0} << END\n{1:.4f} {2:.4f}\n{3:.4f} {2:.4f}\nEND\n"
-        "$sign{0} << END\n{4:.4f} {2:.4f}\nEND\n"
-        "set label {5} at first {6:.4f},{2:.4f} left noenhanced\n",
-        r, x, at, end, (x + end) / 2, gnuplot_text(names_[r]), x + sample_width * scale_);
-    plots += fmt::format("{} $key{} with lines {} title {}, $sign{} with points {} title {}",
-                         r > 0 ? ", \\\n" : "", r, pens[r].line, gnuplot_text(names_[r]), r,
-                         pens[r].marker, gnuplot_text(names_[r]));
+        "$sign{0} << END\n{4:.4f} {2:.4f}\nEND\n",
+        r, x, at, end, (x + end) / 2);
+    plots += fmt::format("{} $key{} with lines {} title {}", r > 0 ? ", \\\n" : "", r, pens[r].line,
+                         name);
+    if (!pens[r].marker.empty())
+      plots += fmt::format(", $sign{} with points {} title {}", r, pens[r].marker, name);
   }
   return text + fmt::format(
                     "unset border\nunset tics\nunset key\n"

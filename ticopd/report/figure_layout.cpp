@@ -76,24 +76,42 @@ void set_titles(std::vector<Row>& rows, std::span<const std::string> titles,
   }
 }
 
+// The legend. A slide keeps its height, and most of it is for panels.
+void set_key(FigureLayout& layout, const FigureOptions& options, std::span<const std::string> names,
+             std::span<const std::string> labels, std::span<const std::string> parts) {
+  const bool below = options.legend == "below";
+  std::size_t wanted = FigureKey::readable, most = 2 * wanted;
+  if (options.height && !options.height_is_fixed)
+    wanted = most = FigureKey::lines_in((below ? 0.35 : 0.9) * *options.height, options.font_size);
+  const auto make = [&](std::span<const std::string> long_texts,
+                        std::span<const std::string> texts) {
+    layout.key.emplace(
+        long_texts, texts, below ? options.width : 0.45 * options.width, options.font_size,
+        below ? options.legend_columns : std::max<std::size_t>(options.legend_columns, 1), wanted,
+        most);
+  };
+  make(names, labels);
+  if (layout.key->is_whole() || parts.empty()) return;
+  make(parts, parts);
+  layout.key_in_parts = true;
+}
+
 }  // namespace
 
 FigureLayout lay_out(const FigureOptions& options, std::span<const std::string> names,
                      std::span<const std::string> labels, std::span<const std::string> titles,
-                     std::size_t usual, const std::string& note) {
+                     std::size_t usual, std::span<const std::string> parts,
+                     std::span<const std::string> notes) {
   const double s = options.font_size / 8;
   FigureLayout layout;
   double page = options.width;  // what panels may use of it
   double below = 0;
-  if (options.legend == "below") {
-    layout.key.emplace(names, labels, page, options.font_size, options.legend_columns);
-    below = layout.key->height();
-  } else if (options.legend == "right") {
-    layout.key.emplace(names, labels, 0.45 * page, options.font_size,
-                       std::max<std::size_t>(options.legend_columns, 1));
-    page -= layout.key->width() + 0.1 * s;
-  }
-  if (layout.key && !note.empty()) below += layout.key->note_height();
+  if (options.legend != "off") set_key(layout, options, names, labels, parts);
+  if (options.legend == "below") below = layout.key->height();
+  if (options.legend == "right") page -= layout.key->width() + 0.1 * s;
+  const double note_height =
+      layout.key ? static_cast<double>(notes.size()) * layout.key->note_height() : 0;
+  below += note_height;
   const auto fit = static_cast<std::size_t>(
       std::max(1.0, std::floor((page - (left + right - gap) * s) / ((least_width + gap) * s))));
   std::vector<Row> rows = rows_of(titles.size(), usual, fit);
@@ -114,8 +132,8 @@ FigureLayout lay_out(const FigureOptions& options, std::span<const std::string> 
   if (height < least_height * s && !options.height_is_fixed) height = least_height * s;
   if (height < least_height * s)
     throw ConfigError(fmt::format(
-        "figure.height = {:.3g} in: too small for {} panels below each other and a legend of {} "
-        "lines; give at least {:.2f} in, or legend = \"off\"",
+        "figure.height = {:.3g} in: too small for {} rows of panels and a legend of {} lines; "
+        "give at least {:.2f} in, or legend = \"off\"",
         *options.height, rows.size(), layout.key ? layout.key->lines() : 0,
         text_height + count * least_height * s));
   layout.height = count * height + text_height;
@@ -135,7 +153,7 @@ FigureLayout lay_out(const FigureOptions& options, std::span<const std::string> 
     top -= height + under * s;
   }
   if (!layout.key) return layout;
-  layout.key_y = margin + (note.empty() ? 0 : layout.key->note_height());
+  layout.key_y = margin + note_height;
   layout.key_x = std::max(0.05, (options.width - layout.key->width()) / 2);
   if (options.legend == "right") {
     layout.key_x = page + 0.05 * s;

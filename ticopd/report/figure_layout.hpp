@@ -22,15 +22,18 @@ struct FigureLayout {
   double height = 0;
   std::vector<PanelPlace> panels;
   std::optional<FigureKey> key;
+  bool key_in_parts = false;  // the key is of `parts`
   double key_x = 0, key_y = 0;
 };
 
 // Puts panels and legend on the page, so that text has room. `usual`: the panels are of so many
 // metrics, each against iterations and against bits, and what is left in a row of its own; 0: they
-// are any panels. `note` stands below the legend. ConfigError if the height that the options ask
-// for is too small.
+// are any panels. If the legend of all names does not fit well, one of `parts` takes its place,
+// unless there are none. `notes` stand below the legend. ConfigError if the height that the options
+// ask for is too small.
 FigureLayout lay_out(const FigureOptions& options, std::span<const std::string> names,
                      std::span<const std::string> labels, std::span<const std::string> titles,
-                     std::size_t usual, const std::string& note = "");
+                     std::size_t usual, std::span<const std::string> parts = {},
+                     std::span<const std::string> notes = {});
 
 }  // namespace ticopd

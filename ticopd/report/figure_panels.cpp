@@ -71,21 +71,6 @@ ChosenPanels choose_panels(std::span<const Series> runs, std::span<const Group> 
   return chosen;
 }
 
-std::string note_of(std::span<const Group> groups, Band band) {
-  std::size_t least = 0, most = 0;
-  for (const Group& group : groups)
-    if (group.counted.size() > 1) {
-      least = least == 0 ? group.counted.size() : std::min(least, group.counted.size());
-      most = std::max(most, group.counted.size());
-    }
-  if (most == 0) return "";
-  return fmt::format(
-      "{} of {} runs each",
-      band == Band::range ? "line: median, band: smallest to largest"
-                          : "line: mean, band: mean minus and plus the standard deviation",
-      least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
-}
-
 std::string title_of(const FigurePanel& panel) {
   const MetricInfo* metric = find_metric(panel.metric);
   const std::string name(metric->panel.empty() ? metric->title : metric->panel);

@@ -22,7 +22,4 @@ ChosenPanels choose_panels(std::span<const Series> runs, std::span<const Group> 
 std::string title_of(const FigurePanel& panel);
 std::string x_title_of(const FigurePanel& panel);
 
-// What bands and error bars are; empty if there are none.
-std::string note_of(std::span<const Group> groups, Band band);
-
 }  // namespace ticopd

@@ -13,4 +13,8 @@ struct Pen {
 };
 Pen pen_of(const Curve& curve, const FigureOptions& options);
 
+// A line without markers; a number beyond the last dash begins again.
+std::string line_of(const std::string& color, int dash, const FigureOptions& options);
+int dash_of(const Curve& curve);  // among those that a reader can tell apart
+
 }  // namespace ticopd

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "ticopd/report/text.hpp"
 
@@ -21,12 +22,17 @@ int place(std::vector<std::string>& seen, const std::string& word) {
 
 std::vector<Style> styles(std::span<const Series> runs) {
   std::vector<std::string> algorithms, codecs, groups;
+  for (const Series& run : runs) place(codecs, run.codec());
+  // With more codecs than dashes those of each algorithm are counted apart: its curves then differ.
+  const bool few = codecs.size() <= dash_count;
+  std::map<std::string, std::vector<std::string>> codecs_of;
   std::vector<Style> all, of_group;
   bool swept = false;
   for (const Series& run : runs) {
     const auto group = static_cast<std::size_t>(place(groups, run.group));
     if (group == of_group.size())
-      of_group.push_back({place(algorithms, run.algorithm()), place(codecs, run.codec()),
+      of_group.push_back({place(algorithms, run.algorithm()),
+                          place(few ? codecs : codecs_of[run.algorithm()], run.codec()),
                           static_cast<int>(group)});
     all.push_back(of_group[group]);
     swept = swept || !run.swept.empty();

@@ -13,13 +13,16 @@ namespace ticopd {
 
 // How a run is drawn, both in the figure and on the page: one colour per algorithm, one dash per
 // codec, one marker per group, which without seeds is a run. Each is an index, in the order of
-// first appearance. If a sweep is of one algorithm alone, each group has its own colour.
+// first appearance. If a sweep is of one algorithm alone, each group has its own colour. If there
+// are more codecs than dashes, the codecs of each algorithm have an order of their own.
 struct Style {
   int color = 0;
   int dash = 0;
   int marker = 0;
 };
 std::vector<Style> styles(std::span<const Series> runs);
+
+inline constexpr std::size_t dash_count = 5;  // that a reader can tell apart
 
 // Okabe and Ito's colours, which colour-blind readers can tell apart. Brown replaces their yellow,
 // which is too light for lines on paper.

@@ -43,6 +43,8 @@ void check_site(const json& summary) {
   const json& site = summary.at("site");
   for (const char* key : {"name", "network"}) must(site.at(key).is_string());
   must(site.at("roster_config").at("precision").is_string());
+  for (const char* key : {"epoch", "schedules_after"})  // an earlier version wrote none
+    must(!site.contains(key) || (site[key].is_number_unsigned() && site[key] <= 0xffffffffu));
   const json& agents = site.at("agents");
   must(agents.is_array() && !agents.empty());
   for (std::size_t i = 0; i < agents.size(); ++i)  // a block
@@ -271,7 +273,7 @@ json collect_network(const std::vector<fs::path>& folders, const fs::path& out) 
     for (const json& agent : p.summary["inputs"]["agents"])
       all["inputs"]["agents"].push_back(agent);
     json site = p.site();
-    for (const char* key : {"logged", "roster_config"}) site.erase(key);
+    for (const char* key : {"logged", "roster_config", "machine"}) site.erase(key);
     for (const char* key : {"version", "instruction_set", "kernel", "blas"})
       site["machine"][key] = p.summary.value(key, json());
     all["sites"].push_back(std::move(site));

@@ -1,5 +1,6 @@
 // A report opened in the browser, and what a test asks of it.
 import assert from 'node:assert/strict';
+import axe from 'axe-core';
 import { launch } from './browser.mjs';
 
 let browser = null;
@@ -8,31 +9,64 @@ export async function closeBrowser() {
   await browser?.close();
 }
 
+// Pages that wait for their next test, by the options of their context: to navigate costs half as
+// much as to make a context and a page.
+const idle = new Map();
+
+async function newPage(options) {
+  browser ??= await launch();
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 },
+    colorScheme: 'light', reducedMotion: 'reduce', ...options });
+  const watched = { page: await context.newPage(), isOwn: () => true, isGone: () => false, trouble: [] };
+  const { page } = watched;
+  const note = (text) => watched.trouble.push(text);
+  page.on('request', (request) => { if (!watched.isOwn(request.url())) note(`request ${request.url()}`); });
+  page.on('console', (message) => {
+    const text = message.text();
+    if (['error', 'warning'].includes(message.type()) && !watched.isGone(text)) note(text);
+  });
+  page.on('pageerror', (error) => note(error.stack));
+  return watched;
+}
+
 /**
  * A page that fails the test on any request but its own file, and on any error it reports. A served
  * page may ask its own server, and finds it gone in some tests: `served` allows for both.
  */
 export async function open(url, { served = false, ...options } = {}) {
-  browser ??= await launch();
-  const own = (asked) => asked === url || /^(blob|data):/.test(asked) ||
+  const key = JSON.stringify(options);
+  const watched = idle.get(key)?.pop() ?? await newPage(options);
+  const { page, trouble } = watched;
+  watched.isOwn = (asked) => asked === url || /^(blob|data|about):/.test(asked) ||
     (served && new URL(asked).origin === new URL(url).origin);
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 },
-    colorScheme: 'light', reducedMotion: 'reduce', ...options });
-  const page = await context.newPage();
-  const trouble = [];
-  page.on('request', (request) => { if (!own(request.url())) trouble.push(`request ${request.url()}`); });
-  page.on('console', (message) => {
-    const gone = served && /net::ERR_|status of 50[0-9]/.test(message.text());
-    if (['error', 'warning'].includes(message.type()) && !gone) trouble.push(message.text());
-  });
-  page.on('pageerror', (error) => trouble.push(error.stack));
+  watched.isGone = (text) => served && /net::ERR_|status of 50[0-9]/.test(text);
   await page.goto(url);
-  return { page, trouble, close: async () => { await context.close(); assert.deepEqual(trouble, []); } };
+  const close = async () => {
+    await page.evaluate(() => localStorage.clear());
+    await page.mouse.move(0, 0);
+    await page.goto('about:blank');
+    assert.deepEqual(trouble, []);
+    idle.set(key, [...idle.get(key) ?? [], watched]);
+  };
+  return { page, trouble, close };
 }
 
 /** Waits until every panel is drawn: those out of sight take their turn. */
 export const settled = (page) => page.waitForFunction(() =>
   document.querySelector('#curves')?.dataset.busy === 'false');
+
+/**
+ * What axe finds serious or critical. Rows of a long table are alike: the first ten stand for all,
+ * since contrast is measured element by element.
+ */
+export async function seriousFindings(page, rules) {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate((only) => window.axe.run(
+    { include: [['html']], exclude: [['tbody tr:nth-child(n + 11)']] },
+    { resultTypes: ['violations'], ...(only ? { runOnly: { type: 'rule', values: only } } : {}) }), rules);
+  return violations.filter((v) => ['serious', 'critical'].includes(v.impact))
+    .map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`);
+}
 
 export const panelAt = (page, index) => page.locator('.panel').nth(index);
 
