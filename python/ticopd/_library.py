@@ -109,6 +109,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "tc_config_read": (c_int, [_text, _texts, c_size_t, _text_out]),
     "tc_config_complete": (c_int, [_text, _text, _text_out]),
     "tc_config_to_toml": (c_int, [_text, _text_out]),
+    "tc_gather": (c_int, [c_void_p, POINTER(c_void_p), POINTER(c_size_t), c_size_t, c_int]),
     "tc_codec_open": (c_int, [_text, c_int, _handle_out]),
     "tc_codec_close": (None, [_handle]),
     "tc_codec_encode": (c_int, [_handle, *_message, POINTER(c_void_p), POINTER(c_size_t)]),

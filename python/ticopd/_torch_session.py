@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import io
 import math
 import warnings
@@ -15,10 +16,12 @@ import torch
 from torch import Tensor, nn
 
 from . import _library
-from ._errors import FormatError
+from ._errors import FormatError, raise_as
 from ._files import write_file
 from ._session import _PARTS, Array, Metric, Session, Views, array_at, described, number_of
 from ._torch_data import Loader, Stream, samples_from, samples_of
+
+_gather = _library.lib.tc_gather
 
 Parts = Iterable[Tuple[Any, float]]
 """Batches, each with its share of all samples."""
@@ -62,6 +65,12 @@ class _Agent:
     def __init__(self, template: nn.Module) -> None:
         self.module = copy.deepcopy(template)
         self.parameters = trainable(self.module)
+        # Where the gradients lie, for the library to read.
+        self._places = (ctypes.c_void_p * len(self.parameters))()
+        self._sizes = (ctypes.c_size_t * len(self.parameters))(
+            *(p.numel() for p in self.parameters)
+        )
+        self._precision = self.parameters[0].element_size()
         self.shown: Optional[List[Tensor]] = None
         self.training = True
         self.has_buffers = any(True for _ in self.module.buffers())
@@ -73,6 +82,27 @@ class _Agent:
             for p, piece in zip(self.parameters, pieces):
                 p.data = piece
             self.shown = pieces
+
+    def collect(self, row: int) -> bool:
+        """Writes the gradients into the row at this address; False if one is not finite. The
+        library does both in one pass. Lending autograd the row's memory to add to would cost more:
+        it must be zeroed, read and written again."""
+        places, kept = self._places, []
+        for k, p in enumerate(self.parameters):
+            grad = p.grad
+            if grad is None:
+                places[k] = None
+                continue
+            if grad.layout is not torch.strided:
+                grad = grad.to_dense()
+            if not grad.is_contiguous():
+                grad = grad.contiguous()
+            kept.append(grad)
+            places[k] = grad.data_ptr()
+        code = _gather(row, places, self._sizes, len(places), self._precision)
+        if code not in (_library.OK, _library.FORMAT):
+            raise_as(code, _library.message())
+        return bool(code == _library.OK)
 
     def train(self, on: bool) -> None:
         if self.training is not on:
@@ -138,17 +168,15 @@ class TorchSession(Session):
             agent = self._agents[number] = _Agent(self.objective.template)
         return agent
 
-    def _tensors(self, views: Views) -> List[Tuple[List[Tensor], List[Tensor]]]:
-        """The rows of models and gradients as tensors of the parameters' shapes."""
+    def _tensors(self, views: Views) -> List[Tuple[List[Tensor], int]]:
+        """The rows of models as tensors of the parameters' shapes, and where the rows of gradients
+        lie."""
         if views.tensors is None:
             views.tensors = [
-                (
-                    pieces_of(tensor_over(x), self.objective.template),
-                    pieces_of(torch.from_numpy(g), self.objective.template),
-                )
+                (pieces_of(tensor_over(x), self.objective.template), _address(g))
                 for x, g in views.rows
             ]
-        tensors: List[Tuple[List[Tensor], List[Tensor]]] = views.tensors
+        tensors: List[Tuple[List[Tensor], int]] = views.tensors
         return tensors
 
     def answerer(self) -> Callable[[], int]:
@@ -206,14 +234,15 @@ class TorchSession(Session):
         self, views: Views, r: int, number: int, round: int, parts: Parts, measuring: bool
     ) -> None:
         x, g = views.rows[r]
-        models, slopes = self._tensors(views)[r]
+        models, slope = self._tensors(views)[r]
         agent = self.agent(number)
         agent.show(models)
         agent.train(not measuring)
+        finite = True
         try:
             loss = self._evaluate(agent.module, number, parts, measuring, views.wants_gradient)
             if views.wants_gradient:
-                self._collect(agent, slopes)
+                finite = agent.collect(slope)
         finally:
             for p in agent.parameters:
                 p.grad = None
@@ -221,18 +250,8 @@ class TorchSession(Session):
             if math.isnan(loss) and np.isfinite(x).all():
                 raise FloatingPointError(f"agent {number}, round {round}: the loss is nan")
             views.values[r] = loss
-        if views.wants_gradient and not np.dot(g, g) < math.inf:
+        if not finite:
             self.refuse_gradient([(x, g)], number, round)
-
-    @staticmethod
-    def _collect(agent: _Agent, slopes: List[Tensor]) -> None:
-        """Copies the gradients into the run's row. Lending autograd the row's memory to add to
-        would cost more: it must be zeroed, read and written again."""
-        for p, slope in zip(agent.parameters, slopes):
-            if p.grad is None:
-                slope.zero_()
-            else:
-                slope.copy_(p.grad.to_dense() if p.grad.is_sparse else p.grad)
 
     def _evaluate(
         self, module: nn.Module, number: int, parts: Parts, measuring: bool, wants_gradient: bool
@@ -246,7 +265,7 @@ class TorchSession(Session):
                 with torch.no_grad():
                     loss = self._loss(module, batch, number)
             if measuring:
-                sum_of_losses += share * float(loss)
+                sum_of_losses += share * float(loss.detach())
         return sum_of_losses
 
     def _loss(self, module: nn.Module, batch: Any, number: int) -> Tensor:

@@ -178,6 +178,41 @@ TEST(Codecs, APayloadIsWrittenOnlyIntoMemoryOfItsLength) {
   tc_codec_close(codec);
 }
 
+template <class T>
+void expect_gathered(int precision) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  std::vector<T> a{1, -2, 3}, b(70, 5), row(78, T{9});
+  const void* parts[] = {a.data(), nullptr, b.data()};
+  const std::size_t counts[] = {3, 4, 70};
+  ASSERT_EQ(tc_gather(row.data(), parts, counts, 3, precision), TC_OK) << tc_message();
+  std::vector<T> expected{1, -2, 3, 0, 0, 0, 0};
+  expected.insert(expected.end(), 70, T{5});
+  expected.push_back(9);  // behind the row
+  EXPECT_EQ(row, expected);
+  for (const T bad : {infinity, -infinity, std::numeric_limits<T>::quiet_NaN()})
+    for (const std::size_t at : {0u, 33u, 69u}) {
+      b[at] = bad;
+      EXPECT_EQ(tc_gather(row.data(), parts, counts, 3, precision), TC_FORMAT) << at;
+      b[at] = std::numeric_limits<T>::max();
+      EXPECT_EQ(tc_gather(row.data(), parts, counts, 3, precision), TC_OK) << at;
+    }
+}
+
+TEST(Rows, AreGatheredFromPartsAndNumbersThatAreNotFiniteAreSeen) {
+  expect_gathered<float>(TC_FLOAT);
+  expect_gathered<double>(TC_DOUBLE);
+}
+
+TEST(Rows, WrongPrecisionsAndNullPointersAreRefused) {
+  float row[2] = {1, 2};
+  const void* parts[] = {row};
+  const std::size_t counts[] = {2};
+  EXPECT_EQ(tc_gather(row, parts, counts, 1, 2), TC_USAGE);
+  EXPECT_EQ(tc_gather(nullptr, parts, counts, 1, TC_FLOAT), TC_USAGE);
+  EXPECT_EQ(tc_gather(row, nullptr, counts, 1, TC_FLOAT), TC_USAGE);
+  EXPECT_EQ(tc_gather(row, parts, nullptr, 1, TC_FLOAT), TC_USAGE);
+}
+
 TEST(Handles, AnotherKindOfHandleAndStrayPointersAreRefused) {
   tc_codec* codec = qsgd();
   EXPECT_EQ(tc_run_step(reinterpret_cast<tc_run*>(codec), 1), TC_USAGE);

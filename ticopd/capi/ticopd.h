@@ -68,9 +68,16 @@ int tc_config_read(const char *file, const char *const *overrides, size_t count,
 int tc_config_complete(const char *config, const char *folder, char **json);
 int tc_config_to_toml(const char *config, char **toml);
 
-/* -- Codecs ------------------------------------------------------------------------------------ */
+/* -- Rows -------------------------------------------------------------------------------------- */
 
 enum { TC_FLOAT = 4, TC_DOUBLE = 8 }; /* precision: the size of a number */
+
+/* Writes parts into a row, one behind the other: the gradients of a model's tensors, in one pass. A
+ * null part is zeros. TC_FORMAT if a number is not finite; all are written then, too. */
+int tc_gather(void *row, const void *const *parts, const size_t *counts, size_t number,
+              int precision);
+
+/* -- Codecs ------------------------------------------------------------------------------------ */
 
 typedef struct tc_codec tc_codec;
 

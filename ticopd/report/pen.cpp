@@ -7,7 +7,8 @@ namespace {
 
 // gnuplot point types that a reader can tell apart without colour, the most different ones first.
 constexpr int shapes[] = {7, 4, 9, 12, 5, 6, 11, 2, 13, 8, 1, 10, 15, 3, 14};
-constexpr const char* dashes[dash_count] = {"solid", "(7,3)", "(1.5,2.2)", "(8,2.5,1.5,2.5)", "(14,4)"};
+constexpr const char* dashes[dash_count] = {"solid", "(7,3)", "(1.5,2.2)", "(8,2.5,1.5,2.5)",
+                                            "(14,4)"};
 
 }  // namespace
 
