@@ -137,12 +137,12 @@ def test_real_sigint_ends_a_step_at_once_and_changes_nothing():
     felt = 0
     while not run.finished:
         timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
         began = time.monotonic()
         try:
-            try:
+            try:  # on a busy machine the signal may come as early as here
+                timer.start()
                 run.step(60)
-            finally:  # the signal may come as late as here
+            finally:  # or as late as here
                 timer.cancel()
                 timer.join()
         except KeyboardInterrupt:
