@@ -166,8 +166,8 @@ TEST(DiskStore, DoesNotWriteThroughALink) {
 }
 
 // As when strangers have connected to this process until it may open nothing more.
-// The thread begins before no file can be opened: until then UBSan opens pipes, and takes objects for
-// none if it cannot.
+// The thread begins before no file can be opened: until then UBSan opens pipes, and takes objects
+// for none if it cannot.
 TEST(DiskStore, WaitsUntilAFileMayBeOpened) {
   const ScratchFolder folder = ScratchFolder::anywhere();
   DiskStore store(folder.path());

@@ -322,7 +322,8 @@ json network_status(const std::vector<fs::path>& folders) {
     std::error_code error;
     // The folder of `network init` has the operator's key too, but follows no roster.
     if (!fs::exists(folder / "operator.pub", error) ||
-        (!fs::exists(folder / "roster.signed", error) && !fs::exists(folder / "status.json", error)))
+        (!fs::exists(folder / "roster.signed", error) &&
+         !fs::exists(folder / "status.json", error)))
       throw FormatError(fmt::format("{}: is not the folder of a site", folder.string()));
     json status{{"state", "starting"}};
     if (fs::exists(folder / "status.json", error)) status = status_in(folder / "status.json");
