@@ -327,7 +327,8 @@ class Tuning {
 
   void run(const Task& task, std::uint32_t rounds, int threads) {
     const auto before = log_.find(task.trial->id, task.trial->rounds, task.seed);
-    auto result = runs_.run(*task.trial, task.seed, rounds, before, threads, [&] {
+    const auto full = log_.find(task.trial->id, plan_.rounds, task.seed);
+    auto result = runs_.run(*task.trial, task.seed, rounds, before, full, threads, [&] {
       rounds_now_.fetch_add(1 / static_cast<double>(seeds_.size()));
       report();
     });
