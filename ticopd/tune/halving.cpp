@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t keep_one_in = 4;
 constexpr double rungs[] = {1.0 / 16, 1.0 / 4, 1};
-constexpr double looks[] = {1.5, 2};  // where a trial that runs on is looked at
+constexpr double looks[] = {1.5, 2};   // where a trial that runs on is looked at
 constexpr double share = 0.4;          // of the cost for halving; the rest is for full runs
 constexpr double first_radius = 0.12;  // of the compass search
 constexpr std::size_t smallest = 6;    // trials that make a bracket worthwhile
