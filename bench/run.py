@@ -45,8 +45,10 @@ def main():
     parser.add_argument("--write", action="store_true", help="the table into docs/performance.md too")
     options = parser.parse_args()
     options.threads = [t for t in options.threads if t <= cores()] or [1]
+    options.build = options.build.resolve()  # programs run in other folders
     options.points = options.build / "bench/points"
-    if not (options.build / "bench/bench_python").is_file():
+    needed = "bench_sites" if options.only == "sites" else "bench_python"
+    if not (options.build / "bench" / needed).is_file():
         sys.exit(f"run.py: {options.build} has no benchmarks: build with -DTICOPD_BUILD_BENCH=ON")
 
     busy = busy_share()

@@ -27,11 +27,13 @@ def session_rows(options):
     shutil.rmtree(folder)
     second = {q: 1e3 * side.about["rounds"] / side.median(q) for q in ("bare", "sessions", "saved")}
     lockstep, saved = (second[q] / second["bare"] for q in ("sessions", "saved"))
+    # The system runs four threads on two processors in one of two ways, and changes at any time.
+    best = min(side.times["bare"]) / min(side.times["sessions"])
     share = side.median("state") / 60e3
     work = side.end["processor_ms"]
     return [judged(LOCKSTEP, "0.8", lockstep >= 0.8, f"{lockstep:.3f}",
-                   f"{second['sessions']:,.0f} over {second['bare']:,.0f} rounds a second; of processor "
-                   f"time {work['bare'] / work['sessions']:.3f}"),
+                   f"{second['sessions']:,.0f} over {second['bare']:,.0f} rounds a second; of the best turns "
+                   f"{best:.3f}, of processor time {work['bare'] / work['sessions']:.3f}"),
             judged(SAVED, "0.3", saved >= 0.3, f"{saved:.3f}", f"{second['saved']:,.0f} rounds a second"),
             judged(SHARE, "0.5 % at most", share <= 0.005, f"{100 * share:.2f} %",
                    f"{side.median('state'):.0f} ms for one")]

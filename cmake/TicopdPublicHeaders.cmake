@@ -26,7 +26,7 @@ set(TICOPD_PUBLIC_HEADERS
   report/groups.hpp report/line.hpp report/report.hpp report/series.hpp report/text.hpp
   run/log_rounds.hpp run/machine.hpp run/measure.hpp run/metrics.hpp run/own_metrics.hpp run/run.hpp run/setup.hpp
   run/solve.hpp
-  sim/faults.hpp sim/play.hpp site/network.hpp site/world.hpp
+  sim/faults.hpp sim/play.hpp site/network.hpp site/shared_bytes.hpp site/world.hpp
   studies/comparison.hpp studies/search.hpp studies/simulation.hpp
   system/clock.hpp system/cores.hpp system/descriptor.hpp system/file.hpp system/json.hpp system/plugins.hpp
   system/pool.hpp system/program.hpp system/stopping.hpp system/text.hpp system/widest_vectors.hpp

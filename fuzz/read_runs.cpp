@@ -57,10 +57,16 @@ bool same(double a, double b) {
   return a == b || (a != a && b != b);
 }
 
+bool same(const nlohmann::json& a, const nlohmann::json& b) {  // a word or a number
+  return a == b || (a.is_number() && b.is_number() && same(a.get<double>(), b.get<double>()));
+}
+
 bool same(const TrialResult& a, const TrialResult& b) {
   return a.trial == b.trial && a.bracket == b.bracket && a.rounds == b.rounds &&
          a.spent == b.spent && a.made == b.made && same(a.metric, b.metric) &&
-         same(a.bits_payload, b.bits_payload) &&
+         same(a.bits_payload, b.bits_payload) && a.seed == b.seed && a.grew == b.grew &&
+         same(a.at_end, b.at_end) && same(a.loss, b.loss) && same(a.grad_norm2, b.grad_norm2) &&
+         same(a.accuracy, b.accuracy) &&
          std::ranges::equal(a.values, b.values, [](const auto& x, const auto& y) {
            return x.first == y.first && same(x.second, y.second);
          });

@@ -265,7 +265,7 @@ class TorchSession(Session):
                 with torch.no_grad():
                     loss = self._loss(module, batch, number)
             if measuring:
-                sum_of_losses += share * float(loss)
+                sum_of_losses += share * float(loss.detach())
         return sum_of_losses
 
     def _loss(self, module: nn.Module, batch: Any, number: int) -> Tensor:

@@ -23,7 +23,7 @@ def test_the_pages_have_programs():
     assert len(list(programs())) >= 9
 
 
-@pytest.mark.parametrize("program", programs())
+@pytest.mark.parametrize("program", list(programs()))
 def test_program_runs(program, child_environment, tmp_path):
     for module in ("torch", "pandas", "matplotlib"):
         if re.search(rf"\b{module}\b", program):

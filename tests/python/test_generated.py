@@ -49,7 +49,7 @@ def public_names():
         yield name, getattr(ticopd, name)
 
 
-@pytest.mark.parametrize("name, thing", public_names())
+@pytest.mark.parametrize("name, thing", list(public_names()))
 def test_every_public_name_has_a_docstring(name, thing):
     assert inspect.getdoc(thing), name
     if inspect.isclass(thing):

@@ -147,7 +147,7 @@ bool TrialRuns<T>::make_rounds(const Trial& trial, TrialResult& result, int thre
       on_round();
     };
     return measure_end(tried, result);
-  } catch (const MeasuringStopped&) {
+  } catch (const MeasuringStopped&) {  // while the round of a checkpoint was measured again
     return false;
   } catch (const Diverged&) {
     result.spent = std::min(result.spent, last_round + 1 - std::min(last_round, trial.rounds));
