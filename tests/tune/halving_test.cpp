@@ -362,6 +362,23 @@ TEST(Halving, TakesNoPointThatGrowsBeyondAFullRun) {
     }
 }
 
+TEST(Halving, LooksHalfWayAtATrialThatRunsOn) {
+  Halving::Plan plan = plan_for(2);
+  plan.hold = true;
+  const Found found = search(plan, growing_beyond(0.5));
+  std::map<std::size_t, std::vector<double>> looks;
+  for (const Trial& t : found.log)
+    if (t.rounds > plan.rounds) looks[t.id].push_back(static_cast<double>(t.rounds) / plan.rounds);
+  ASSERT_FALSE(looks.empty());
+  std::set<std::size_t> lengths;
+  for (const auto& [id, at] : looks) {
+    EXPECT_EQ(at.front(), 1.5) << id;
+    EXPECT_EQ(at.back(), at.size() == 1 ? 1.5 : 2.0) << id;  // one that grew goes no further
+    lengths.insert(at.size());
+  }
+  EXPECT_EQ(lengths, (std::set<std::size_t>{1, 2}));
+}
+
 TEST(Halving, RunsTheBestOnWithinItsBudget) {
   for (double runs = 6; runs <= 60; runs += 3) {
     Halving::Plan plan = plan_for(2);

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t keep_one_in = 4;
 constexpr double rungs[] = {1.0 / 16, 1.0 / 4, 1};
+constexpr double looks[] = {1.5, 2};   // where a trial that runs on is looked at
 constexpr double share = 0.4;          // of the cost for halving; the rest is for full runs
 constexpr double first_radius = 0.12;  // of the compass search
 constexpr std::size_t smallest = 6;    // trials that make a bracket worthwhile
@@ -163,7 +164,12 @@ bool Halving::holds(Trial& trial) {
     const double score = trial.score;
     checked_at_ = cost();
     std::vector<Trial*> alone{&trial};
-    if (!advance(alone, 2 * plan_.rounds)) return false;
+    for (const double at : looks) {
+      const std::uint32_t rounds = rounds_at(at, plan_.rounds);
+      if (rounds == trial.rounds) continue;  // a full run of one round
+      if (!advance(alone, rounds)) return false;
+      if (std::isinf(trial.score)) break;
+    }
     trial.beyond = std::isinf(trial.score) ? Trial::Beyond::grew : Trial::Beyond::held;
     trial.score = score;
     careful_ = careful_ || trial.beyond == Trial::Beyond::grew;

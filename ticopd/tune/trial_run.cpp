@@ -65,7 +65,8 @@ fs::path TrialRuns<T>::checkpoint(std::size_t trial, std::uint64_t seed) const {
 template <class T>
 std::optional<TrialResult> TrialRuns<T>::run(const Trial& trial, std::uint64_t seed,
                                              std::uint32_t rounds,
-                                             const std::optional<TrialResult>& before, int threads,
+                                             const std::optional<TrialResult>& before,
+                                             const std::optional<TrialResult>& full, int threads,
                                              const std::function<void()>& on_round) const {
   TrialResult result{.trial = trial.id,
                      .bracket = trial.bracket,
@@ -84,9 +85,13 @@ std::optional<TrialResult> TrialRuns<T>::run(const Trial& trial, std::uint64_t s
     return std::nullopt;
   }
   if (rounds > budget_.rounds && before && !std::isnan(result.metric)) {
-    const Figures then{before->loss, before->grad_norm2, before->accuracy};
+    // A run that is better half-way than at the end grows there, though it still gained.
     const Figures now{result.loss, result.grad_norm2, result.accuracy};
-    result.grew = !why_grown(figures_of(start_.at(seed)), then, now).empty();
+    for (const auto& then : {before, full})
+      if (then)
+        result.grew = result.grew || !why_grown(figures_of(start_.at(seed)),
+                                                {then->loss, then->grad_norm2, then->accuracy}, now)
+                                          .empty();
     if (goal_.has_target()) result.metric = before->metric;
   }
   if (goal_.has_target() && !std::isnan(result.metric) && result.made > 0)

@@ -36,10 +36,11 @@ class TrialRuns {
   void measure_starts(int threads);
   void set(Budget budget) { budget_ = budget; }
 
-  // Up to so many rounds; `before` is its last result. Empty if it was asked to stop: the state is
-  // saved.
+  // Up to so many rounds; `before` is its last result, and `full` that of a full run, if it has made
+  // one. Empty if it was asked to stop: the state is saved.
   std::optional<TrialResult> run(const Trial& trial, std::uint64_t seed, std::uint32_t rounds,
-                                 const std::optional<TrialResult>& before, int threads,
+                                 const std::optional<TrialResult>& before,
+                                 const std::optional<TrialResult>& full, int threads,
                                  const std::function<void()>& on_round) const;
 
   std::filesystem::path checkpoint(std::size_t trial, std::uint64_t seed) const;

@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int format_of_search = 2;     // of search.json; 0.2 and before had none
+constexpr int format_of_search = 3;     // of search.json; 0.2 and before had none
 constexpr double fewest_to_hold = 6;    // with fewer full runs none is spared to run on
 constexpr std::size_t kept_states = 8;  // of the best full runs, which may be asked to run on
 
@@ -194,8 +194,8 @@ class Tuning {
       if (!before.is_object()) throw FormatError(file.string() + ": is not a search");
       if (before.value("format", json()) != format_of_search)
         throw ConfigError(fmt::format(
-            "--resume: {} holds a search of another version of ticopd, whose trials did not run on "
-            "beyond their budget; it cannot be continued: give a new folder",
+            "--resume: {} holds a search of another version of ticopd, whose trials were judged in "
+            "another way; it cannot be continued: give a new folder",
             options_.out.string()));
       before.erase("answer");
       const json inputs = before.value("inputs", json());
@@ -327,7 +327,8 @@ class Tuning {
 
   void run(const Task& task, std::uint32_t rounds, int threads) {
     const auto before = log_.find(task.trial->id, task.trial->rounds, task.seed);
-    auto result = runs_.run(*task.trial, task.seed, rounds, before, threads, [&] {
+    const auto full = log_.find(task.trial->id, plan_.rounds, task.seed);
+    auto result = runs_.run(*task.trial, task.seed, rounds, before, full, threads, [&] {
       rounds_now_.fetch_add(1 / static_cast<double>(seeds_.size()));
       report();
     });
