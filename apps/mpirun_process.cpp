@@ -153,14 +153,14 @@ class Watch {
   }
 
   // A rank killed during MPI_Init may hold a lock in memory that it shares with Open MPI's mpirun,
-  // which then waits for that lock for ever, after all ranks have ended. Ranks on other machines
-  // are no children of ours to look at.
+  // which then waits for that lock for ever, after all ranks have ended: perhaps before we had seen
+  // one. Ranks on other machines are no children of ours to look at.
   void end_what_outlives_its_ranks() {
     if (elsewhere_) return;
     const auto now = Clock::now();
     if (has_running_children(mpirun_)) {
       had_children_at_ = now;
-    } else if (had_children_at_ && now - *had_children_at_ > std::chrono::seconds(10)) {
+    } else if (now - had_children_at_ > std::chrono::seconds(10)) {
       hung_ = true;
       ::kill(-mpirun_, SIGKILL);
     }
@@ -171,7 +171,8 @@ class Watch {
   bool elsewhere_;  // some ranks may run on other machines
   bool hung_ = false;
   int asked_ = 0;
-  std::optional<Clock::time_point> had_children_at_;
+  // In half a minute mpirun has started its ranks even on a busy machine.
+  Clock::time_point had_children_at_ = Clock::now() + std::chrono::seconds(20);
   std::optional<Clock::time_point> failed_at_;
 };
 

@@ -226,6 +226,14 @@ TEST_F(Launch, EndsAnMpirunThatGoesOnAfterItsRanksHaveEnded) {
       << o.err;
 }
 
+// The ranks were killed before launch had looked for them.
+TEST_F(Launch, EndsAnMpirunThatGoesOnAfterRanksThatNobodySaw) {
+  stand_in("exec sleep 3600\n");
+  const Outcome o = launch({}, {"--out", "out"});
+  EXPECT_EQ(o.code, 75) << o.err;
+  EXPECT_NE(o.err.find("all ranks have ended, and ./mpirun did not"), std::string::npos) << o.err;
+}
+
 TEST_F(Launch, EndsMpirunWhenItIsKilledItself) {
   stand_in("trap 'touch ended; exit 1' TERM\ntouch ready\n" + wait_for_ever);
   {
