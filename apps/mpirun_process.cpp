@@ -94,11 +94,13 @@ bool runs(const std::string& pid) {
   return name_end != std::string::npos && line.compare(name_end + 2, 1, "Z") != 0;
 }
 
+// True also if it cannot be known.
 bool has_running_children(pid_t parent) {
   std::error_code error;
   const fs::path threads = "/proc/" + std::to_string(parent) + "/task";
   for (const auto& thread : fs::directory_iterator(threads, error)) {
     std::ifstream in(thread.path() / "children");
+    if (!in) return true;  // this kernel does not say, or the thread has just ended
     for (std::string child; in >> child;)
       if (runs(child)) return true;
   }
