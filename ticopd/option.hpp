@@ -141,14 +141,12 @@ OptionValue read(const V& v) {
     return static_cast<std::int64_t>(v);
   else if constexpr (std::is_enum_v<V>)
     return std::string(words_of(v)[static_cast<std::size_t>(v)]);
-  else if constexpr (std::is_same_v<V, std::string>)
+  else if constexpr (std::is_same_v<V, std::string> || std::is_same_v<V, std::vector<double>>)
     return v.empty() ? OptionValue() : OptionValue(v);
   else if constexpr (requires { v.string(); })  // a path
     return v.empty() ? OptionValue() : OptionValue(v.string());
   else if constexpr (std::is_same_v<V, std::vector<int>>)
     return v.empty() ? OptionValue() : std::vector<std::int64_t>(v.begin(), v.end());
-  else if constexpr (std::is_same_v<V, std::vector<double>>)
-    return v.empty() ? OptionValue() : OptionValue(v);
   else  // std::optional
     return v ? read(*v) : OptionValue();
 }

@@ -59,7 +59,7 @@ void Session::refuse(const std::string& why) const {
 
 void Session::push(std::uint32_t channel, Bytes frame) {
   ++sent_;
-  SentFrame& sent = outbox_.emplace_back(channel, std::move(frame));
+  SentFrame& sent = outbox_.emplace_back(SentFrame{channel, std::move(frame)});
   sent.chain = sent_chain_ = next_chain(sent_chain_, channel, sent.frame.hash());
   compare_chain();
   trim();
