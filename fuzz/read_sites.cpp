@@ -135,7 +135,7 @@ SiteFolder& folder_of_a_site(const KeyPair& operator_keys) {
   return one;
 }
 
-// What the site follows when it hears of another roster.
+// The roster that the site follows when it hears of another one.
 const Roster& followed_roster() {
   static const Roster one = parse_roster(R"(version = 1
 epoch = 1

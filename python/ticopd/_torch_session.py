@@ -65,7 +65,7 @@ class _Agent:
     def __init__(self, template: nn.Module) -> None:
         self.module = copy.deepcopy(template)
         self.parameters = trainable(self.module)
-        # Where the gradients lie, for the library to read.
+        # The addresses of the gradients, for the library to read.
         self._places = (ctypes.c_void_p * len(self.parameters))()
         self._sizes = (ctypes.c_size_t * len(self.parameters))(
             *(p.numel() for p in self.parameters)

@@ -9,7 +9,8 @@
 
 namespace ticopd {
 
-// Of each feature, over the training samples. A constant feature has deviation 1.
+// The mean and deviation of each feature over the training samples. The deviation of a constant
+// feature is 1.
 struct Moments {
   std::vector<double> mean;
   std::vector<double> deviation;

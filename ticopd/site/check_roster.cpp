@@ -19,7 +19,7 @@ namespace {
   throw ConfigError(what);
 }
 
-// What only one process with all agents and data can do, or what would make one site read a file
+// Refuses a config that needs one process with all agents and data, or makes one site read a file
 // that another one names.
 void check_config(const Config& config) {
   if (has_external_objective(config.tree()))

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "site/zmq/knock.hpp"
 #include "ticopd/site/zmq_door.hpp"
 #include "ticopd/system/descriptor.hpp"
 
@@ -31,16 +32,6 @@ struct Guarded {
   Door door{context, listener, {}};
   int port = 0;
 };
-
-Descriptor knock(int port) {
-  Descriptor fd(::socket(AF_INET, SOCK_STREAM, 0));
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at.sin_port = htons(static_cast<std::uint16_t>(port));
-  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
-  return fd;
-}
 
 // Nothing to read is no end; the greeting of the listener is none either.
 bool is_open(const Descriptor& fd) {

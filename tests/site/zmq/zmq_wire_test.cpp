@@ -10,6 +10,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "site/zmq/knock.hpp"
 #include "ticopd/error.hpp"
 #include "ticopd/site/disk_store.hpp"
 #include "ticopd/site/keys.hpp"
@@ -179,17 +180,6 @@ TEST(ZmqWire, HearsNothingOfAConnectionWithoutEncryption) {
   Sites s;
   const auto b = s.open(1);
   attack(s, *b, std::nullopt, Refused::unseen, false);
-}
-
-// A plain connection to the listener.
-Descriptor knock(int port) {
-  Descriptor fd(::socket(AF_INET, SOCK_STREAM, 0));
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at.sin_port = htons(static_cast<std::uint16_t>(port));
-  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
-  return fd;
 }
 
 TEST(ZmqWire, HearsNothingOfGarbageAndGoesOn) {
